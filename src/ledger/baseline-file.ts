@@ -13,7 +13,7 @@ export interface BaselineFile {
   readonly file: string;
   /** True if the file did not exist at startup, so no violations are accepted yet. */
   readonly missing: boolean;
-  /** Returns all entries, including expired ones. */
+  /** Returns all entries, including those that have expired. */
   read(): Baseline;
   /** Returns the expired entries. `now` is in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];
@@ -23,11 +23,11 @@ export interface BaselineFile {
   accept(accepted: AcceptedViolation): Promise<void>;
   /**
    * Applies a change that was made at another gateway or in another process. The change takes effect immediately.
-   * `isWriter` is false if another process writes it to the file. If it cannot be written to the file, the promise is
-   * rejected and the change applies only until the process ends.
+   * `isWriter` is false if another process writes the change to the file. If this process cannot write it, the
+   * promise is rejected and the change applies only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>, isWriter: boolean): Promise<void>;
-  /** Calls `listener` whenever the accepted violations change. */
+  /** Calls `listener` after every change to the accepted violations. */
   onChange(listener: () => void): void;
   /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
@@ -65,7 +65,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: Edit, isUsed = true): Promise<boolean> => {
-    // Changes are written one after another, because each one starts from the text that the previous one wrote.
+    // Changes are written one after another, because each change starts from the text that the previous one wrote.
     const done = writing.then(() => edit(change, isUsed));
     writing = done.catch(() => undefined);
     return done;
@@ -89,7 +89,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
         const known = stored.accepted.find((one) => one.fingerprint === fingerprint);
         return KEYS.every((key) => known?.[key] === accepted[key]) ? undefined : editBaseline(document, accepted);
       };
-      // Later changes may already be in memory but not in the file.
+      // Memory may already contain later changes that are not yet in the file.
       await inTurn(write, false);
     },
     onChange: (listener) => void listeners.push(listener),
@@ -145,7 +145,10 @@ const isMissing = (error: unknown) => error instanceof Error && 'code' in error 
 const HEADER = ` Accepted violations of the contract, each with its reason, its owner and an optional expiry date.
  Portico reads this file at startup (contract.baseline). Reports and the console show its entries.`;
 
-/** Adds a violation to a baseline document or updates its entry. Preserves comments and returns the new text. */
+/**
+ * Adds a violation to a baseline document, or updates the violation's entry. Returns the new text, in which comments
+ * are preserved.
+ */
 function editBaseline(document: Document, accepted: AcceptedViolation): string {
   const fields = Object.entries(accepted).filter(([, value]) => value !== undefined);
   const entry = Object.fromEntries(fields);
@@ -184,8 +187,8 @@ function withoutEntry(document: Document, fingerprint: string): string | undefin
 }
 
 /**
- * The result of parsing a baseline file: its data, and a document that preserves its comments, or all errors in the
- * file.
+ * The result of parsing a baseline file: either its data and a document that preserves its comments, or all errors in
+ * the file.
  */
 type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }

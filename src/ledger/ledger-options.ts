@@ -4,14 +4,15 @@ import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
 /** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
   /**
-   * The kind of store. If undefined, the ledger is shared in Redis if Redis is configured, unless `file` is `:memory:`.
+   * The kind of store. If undefined and Redis is configured, the ledger is shared in Redis, unless `file` is
+   * `:memory:`.
    */
   readonly store?: LedgerStoreKind;
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
-  /** The number of days after which a violation is removed if it has not occurred again. */
+  /** The number of days after its last occurrence for which a violation is stored. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations. One half applies to requests and the other half to responses. */
+  /** The maximum number of distinct violations. Half of it applies to requests, the other half to responses. */
   readonly maxEntries: number;
   /** The maximum size of the file, in bytes. */
   readonly maxBytes: number;

@@ -9,27 +9,27 @@ import type {
   LedgerSample,
 } from '../model/ledger-entry.ts';
 
-/** The state of a store after a batch. */
+/** The state of a store after it has added a batch. */
 export interface StoreState {
   /** The number of distinct violations in the store. */
   readonly entries: number;
   /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
-  /** The key to use for hashing callers from now on. Undefined unless several processes share the key. */
+  /** The key to use for hashing callers from now on. Undefined if this process uses a key of its own. */
   readonly callerKey?: string;
 }
 
 /**
- * The error for a store that cannot currently be reached. The same batch must be written again later. If the store has
- * already received the batch, it recognizes the batch by its number.
+ * The error for a store that currently cannot be reached. The same batch must be written again later. If the store
+ * has already added the batch, it recognizes the batch by its number.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
 /**
- * The error for a store that cannot be opened: it is missing, cannot be used, or contains something other than a ledger
- * of this version. The message and the suggested fix are for the person who configured the store.
+ * The error for a store that cannot be opened because it is missing, cannot be used, or is not a ledger of this
+ * version. The message and the suggested fix are for the person who configured the store.
  */
 export class LedgerStoreError extends Error {
   override readonly name = 'LedgerStoreError';
@@ -45,7 +45,7 @@ export class LedgerStoreError extends Error {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations. One half applies to requests and the other half to responses. */
+  /** The maximum number of distinct violations. Half of it applies to requests, the other half to responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }
@@ -53,8 +53,8 @@ export interface StoreLimits {
 /** The storage behind a ledger. */
 export interface LedgerStore {
   /**
-   * Stores a batch completely or not at all. The promise is rejected if nothing was stored. It is rejected with
-   * `StoreUnavailable` if the outcome is not known.
+   * Stores a batch completely or not at all. If the promise is rejected, nothing was stored. The exception is
+   * `StoreUnavailable`, which means that the outcome is unknown.
    */
   write(batch: LedgerBatch): Promise<StoreState>;
   /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if the store cannot be reached. */
@@ -67,7 +67,7 @@ export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */
   readonly fingerprints: readonly string[];
-  /** The key for hashing callers. It is stored so that the same callers are still recognized after a restart. */
+  /** The key for hashing callers. It is stored so that callers are still recognized after a restart. */
   readonly callerKey: string;
 }
 
@@ -76,15 +76,15 @@ export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: nu
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
-/** Returns the start of the retention period in epoch milliseconds. Entries that were last seen earlier are removed. */
+/** Returns the start of the retention period, in epoch milliseconds. Entries last seen before that time are removed. */
 export function retentionStart(now: number, retentionDays: number): number {
   return now - retentionDays * DAY_MS;
 }
 
-/** The name that queries use for all requests outside the contract. */
+/** The name by which queries refer to all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
-/** Converts the operation in a query to the operation in an entry. */
+/** Converts the operation in a query to the name that entries use. */
 export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }
@@ -116,7 +116,7 @@ export interface EntryDelta {
   readonly lastSeenAt: number;
   /** The number of occurrences in each hour. Hours are counted from the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
-  /** The callers' positions in the bitmap of distinct callers. */
+  /** The callers' positions in the bitmap that counts distinct callers. */
   readonly callers: readonly number[];
   readonly samples: readonly LedgerSample[];
 }
@@ -130,7 +130,7 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** The data recorded since the last batch, as plain values that can be sent to another thread. */
+/** The data recorded since the last batch. It consists of plain values so that it can be sent to another thread. */
 export interface LedgerBatch {
   /** The number of the batch. Each batch of a process has a higher number than the previous one. */
   readonly number: number;
@@ -147,10 +147,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/**
- * Returns the number of entries and traffic rows in a batch, which is the number that are lost if the batch cannot be
- * written.
- */
+/** Returns the number of entries and traffic rows in a batch. They are lost if the batch cannot be written. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

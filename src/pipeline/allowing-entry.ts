@@ -7,12 +7,15 @@ import type { Grants } from '../permissions/decide.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { PASSTHROUGH_BASE, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** Returns the configuration entry that sets a check of an operation to `report`. */
+/** Returns the configuration entry that sets one of an operation's checks to `report`. */
 function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Describes the change that would let a request without a credential through. */
+/**
+ * Describes what would let a request without a credential through: sending a credential or, if possible, a
+ * configuration entry.
+ */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
@@ -60,7 +63,7 @@ export function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // A node is owned by its author alone, so no configuration entry can grant ownership.
+  // Only the author of a node owns it, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
@@ -77,8 +80,8 @@ export function grantEntry(
 type Term = Exclude<Requirement, { all: unknown } | { any: unknown } | { own: unknown }>;
 
 /**
- * Returns the terms that the caller is missing in the alternative that is closest to being met. Returns undefined if
- * only the node's author can meet the requirement.
+ * Chooses the alternative of the requirement that is closest to being met, and returns the terms that the caller
+ * lacks. Returns undefined if only the node's author can meet the requirement.
  */
 function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<string>): readonly Term[] | undefined {
   if (requirement === undefined || 'own' in requirement) return undefined;

@@ -46,7 +46,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // Only an enforced check can refuse the request, so the lookup is skipped at all other levels.
+      // Only an enforced check can refuse the request, so at the other levels the visibility is not looked up.
       const visibility =
         checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
       return commentFindings(body, exchange, services, visibility);
@@ -70,7 +70,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // The rule applies only to bodies that set the visibility, so the parent is not looked up for any others.
+  // The rule applies only to bodies that set the visibility, so the parent of any other comment is not looked up.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -103,8 +103,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about the visibility without a lookup. A new comment has no visibility yet, and that of an
- * existing comment is unknown.
+ * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet, and the
+ * visibility of an existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;

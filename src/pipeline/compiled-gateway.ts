@@ -31,7 +31,7 @@ export interface CompiledGateway {
    * names. Words that do not occur in the contract are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;
-  /** The global check levels, which apply to requests that match no operation. */
+  /** The global check levels, used for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
   /** Whether requests without a credential are allowed. */

@@ -24,7 +24,7 @@ interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
-  /** Operations that the configuration disables, each with the configuration key that disables it. */
+  /** The operations that the configuration disables, each with the key that disables it. */
   readonly disabledOperations: ReadonlyMap<string, string>;
 }
 
@@ -44,7 +44,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     const enforced = checks.permissions === 'enforce';
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // Only an enforced check can refuse the request, so a lookup is needed only then.
+    // A lookup is needed only if the check is enforced, because no other check can refuse the request.
     const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));
@@ -58,8 +58,8 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 
 /**
  * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
- * requirement and the grants, neither of which ever changes. Because callers with the same permissions share one set of
- * grants, each decision is made only once.
+ * requirement and the grants, and neither of them changes. Callers with the same permissions share one set of grants,
+ * so each decision is made only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -73,7 +73,7 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** Makes the decision from remembered data, without a lookup. */
+/** Makes the decision without a lookup, using only what the gateway remembers. */
 export function decideFromMemory(
   { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
@@ -93,7 +93,7 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // Users other than the author can also edit a community wiki (rules, 3).
+  // A community wiki can be edited by users other than its author (rules, 3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);
@@ -173,8 +173,9 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 }
 
 /**
- * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
- * contract documents for other causes too does not count, because it says nothing about the caller's permissions.
+ * Returns whether a response reports a missing permission in any of the forms that the upstream uses. If the contract
+ * documents the same denial for other causes too, it does not count, because it says nothing about the caller's
+ * permissions.
  */
 export function isPermissionDenial(
   operation: Operation,

@@ -18,7 +18,7 @@ import { recordUnverified } from './upstream-violation.ts';
 export interface Dispatched {
   readonly plan: Plan | UndocumentedPlan;
   readonly reply: Reply;
-  /** The request with its decoded parameters. Undefined for an undocumented path. */
+  /** The request and its decoded parameters. Undefined for an undocumented path. */
   readonly exchange?: Exchange;
 }
 
@@ -109,7 +109,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
   const level = plan.checks.permissions;
-  // In transparent mode, only the upstream's response shows whether the caller is who the credential claims.
+  // In transparent mode, only the upstream's response shows whether the credential is genuine.
   const isClaim = plan.transparent && level !== 'enforce' && isAwaitingResponse(trace);
   const grants = gateway.grantsOf(isClaim ? { ...principal, kind: 'verified' } : principal, level);
   const { delegated } = grants;
@@ -119,16 +119,16 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether to remember a target. The target of a cacheable page is remembered only after the page has been found
- * in the cache. Otherwise, targets that are requested only once would fill the memo.
+ * Returns whether to remember the meaning of a target. The target of a cacheable page is remembered only after the
+ * page has been found in the cache. Otherwise, targets that are requested only once would fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /**
- * Records whether the upstream accepted the credential. Credentials are not verified in `observe` mode, so the record
- * shows whether Portico would have refused the credential.
+ * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified in advance,
+ * so this record shows whether Portico would have refused the credential.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;

@@ -18,30 +18,28 @@ export interface KnownRequest {
   readonly trace: Trace;
 }
 
-/**
- * A request that matches a plan. `admit` decodes the target once so that later stages do not have to parse it again.
- */
+/** A request that matches a plan. `admit` decodes the target once so that no later stage has to parse it again. */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
-  /** The cache keys of a target. Undefined if they cannot be remembered. */
+  /** The cache keys of the target. Undefined if they cannot be remembered. */
   readonly keys?: TargetKeys | undefined;
   /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page. Meaningless for operations without pages. */
+  /** The requested page. Has no meaning for operations without pages. */
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to the upstream's base path. */
   readonly target: string;
   /** The request body. Set once a stage has read it. */
   readonly body?: Buffer | Readable;
-  /** True if only the upstream can decide, so the caller's own credential must be forwarded. */
+  /** True if the caller's own credential must be forwarded because only the upstream can decide. */
   readonly delegated: boolean;
 }
 
 /**
- * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target so
- * that the next hit does not have to create and hash them again.
+ * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target
+ * so that the next cache hit does not have to create and hash them again.
  */
 export interface TargetKeys {
   audience: string | undefined;
@@ -53,6 +51,6 @@ export interface TargetKeys {
 
 /** A request for an undocumented path that the policy allows. */
 export interface PassthroughExchange extends KnownRequest {
-  /** The permission that the matching entry of `undocumented.allow` requires. */
+  /** The permission required by the matching entry of `undocumented.allow`. */
   readonly permission: string | undefined;
 }

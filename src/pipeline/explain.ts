@@ -116,7 +116,7 @@ export function explain(
   ];
 }
 
-/** Returns the last step for a refused request, which describes what would allow the request. */
+/** Returns the last step of the explanation of a refused request, which describes what would allow the request. */
 function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
@@ -134,7 +134,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** Returns the principal of an account as if its credential had been verified. */
+/** Returns the principal that an account has after its credential has been verified. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: verifiedAudience(name), authorization: 'Basic (of the caller)' };
@@ -249,7 +249,7 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the caller is not in the roles file';
 }
 
-/** Describes the result of checking the page bounds before the request is sent upstream. */
+/** Describes how the page bounds are checked before the request is sent upstream. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;

@@ -9,11 +9,12 @@ import type { PlannedOperation } from './planned-operation.ts';
 export interface BodyFacts {
   /** False if the body is not JSON or was not parsed. */
   readonly isJson: boolean;
-  /** True if the body contains its items in the expected place. */
+  /** True if the body has its items where the contract expects them. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
   /**
-   * The number of pages in the list. Undefined if the body does not state it or if the bound does not apply (rules, 5).
+   * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
+   * (rules, 5).
    */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless the operation's pages are cached. */
@@ -41,7 +42,9 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
   return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
 }
 
-/** Returns the page count in a body. Returns undefined for an empty list, because the bound does not apply to it. */
+/**
+ * Returns the page count in a body, or undefined for an empty list, because page bounds do not apply to empty lists.
+ */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   // An error response does not describe a list, even if it has the same fields as one.
@@ -52,8 +55,8 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that, together with the operation and its parameters, determine the verdict. The operation
- * and the parameters form the key.
+ * The parts of a response that determine the verdict, together with the operation and its parameters, which form the
+ * key.
  */
 export interface DecodedResponse {
   readonly status: number;
@@ -62,7 +65,7 @@ export interface DecodedResponse {
   readonly bytes: Buffer;
 }
 
-/** A valid response and the data that was read from it. */
+/** A valid response and the facts that were read from it. */
 export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
@@ -85,18 +88,18 @@ export interface KnownBodies {
 /** The maximum total size of the remembered bodies of all operations, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
-// A body larger than this fraction of the limit is not remembered, because it would evict too many others.
+// The largest body that is remembered, as a fraction of the limit. A larger body would evict too many others.
 const MAX_SHARE = 1 / 8;
-// The approximate size, in bytes, of an entry without its body: the key, the tags and the authors.
+// The approximate size, in bytes, of an entry without its body. It covers the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// Once the body for a key has changed this many times in a row, only one in `REMEMBER_EVERY` bodies is remembered until
-// one repeats.
+// After the body for a key has changed this many times in a row, only one in `REMEMBER_EVERY` bodies is remembered,
+// until a body repeats.
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and the number of different responses for its key since one last repeated. */
+/** A remembered response, and the number of different responses that its key has had since a response last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }
@@ -128,15 +131,15 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // A list that is different each time would fill the memo with versions that never recur, so most of them are not
-      // remembered.
+      // If a list is different each time, most of its versions are not remembered, because they would fill the memo
+      // and never recur.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
 }
 
-/** Copies the bytes to a buffer of their own if the buffer that holds them is much larger. */
+/** Copies the bytes to a new buffer if the buffer that contains them is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -147,7 +150,7 @@ function ownBuffer(bytes: Buffer): Buffer {
 /** A node and its author. */
 export type Authorship = readonly [nodeId: string, authorName: string];
 
-/** Records the author of a node. `at` is the time at which this was the author, in epoch milliseconds. */
+/** Records the author of a node. `at` is the time at which the author was observed, in epoch milliseconds. */
 export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
 
 /** Returns the authors of the nodes in a valid response (rules, 3). */

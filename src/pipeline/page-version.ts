@@ -15,16 +15,16 @@ interface VersionedSettings {
 }
 
 /**
- * Returns a function that returns the page version of an operation. Stored pages outlive reloads and level changes, and
- * their keys contain this version. The version therefore covers everything that determines which responses may be
- * stored, what a stored page contains, and which callers share it.
+ * Returns a function that returns the page version of an operation. The page version is part of the keys of stored
+ * pages, which outlive reloads and level changes. It therefore covers everything that determines which responses may
+ * be stored, what a stored page contains, and which callers share the page.
  *
  * Settings that apply to each reply are not part of the version, because their stages are outside the cache:
- * permissions, redaction, page bounds and rewritten addresses. The key also contains the audience, which names the
- * caller's permissions if callers with the same permissions share a page.
+ * permissions, redaction, page bounds and rewritten addresses. A page's key also contains the audience, which names
+ * the caller's permissions if callers with the same permissions share a page.
  *
  * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
- * because its violations were accepted must not be served after that. If several gateways share their pages,
+ * because its violations were accepted must not be served after such a reload. If several gateways share their pages,
  * `withdrawals` is a digest of the accepted violations instead, because each gateway counts only its own reloads.
  */
 export function createPageVersions(
@@ -41,7 +41,10 @@ export function createPageVersions(
   };
 }
 
-/** Returns the worst verdict with which a page can still be stored. Unchecked pages are a separate case. */
+/**
+ * Returns the worst verdict with which a page can still be stored. Pages that are not checked have a setting of their
+ * own.
+ */
 function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
   if (responses === 'off') return 'unchecked';
   // At the `enforce` level, a response with violations never reaches the cache.

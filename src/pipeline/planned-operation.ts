@@ -7,7 +7,7 @@ import type { Overridden, OverrideTarget } from '../overrides/override.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** Descriptions, for display only, of the levels that differ from the configuration. */
+  /** Descriptions of the levels that differ from the configuration, used only for display. */
   readonly moved?: readonly string[];
   /** The effects of operators' overrides. Undefined if there are none. */
   readonly overridden?: Overridden | undefined;
@@ -21,14 +21,14 @@ export interface PlannedOperation {
   readonly defaultPageSize: number | undefined;
   /**
    * Identifies everything that determines which pages may be stored and what a stored page means. It is part of the
-   * keys of stored pages and page counts, so after a reload, a page is served only if its meaning has not changed.
+   * keys of stored pages and page counts, so a page is served after a reload only if its meaning has not changed.
    */
   readonly pageVersion: string;
-  /** The cache options. Undefined if responses are not stored. */
+  /** The cache options. Undefined if the operation's responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }
 
-/** Returns the facts that determine which overrides affect an operation. */
+/** Returns the facts that determine which kinds of override can affect an operation. */
 export function overrideTarget({
   cache,
   transparent,

@@ -4,8 +4,8 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 
 /**
- * Returns the error text that the specification documents for an operation, a status and a cause. If the specification
- * has none, returns the gateway's own text, which says what is wrong (rules, 8).
+ * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
+ * returns the gateway's own text, which says what is wrong (rules, 8).
  */
 export function documentedText(
   { documentedErrors }: Pick<Operation, 'documentedErrors'>,
@@ -23,7 +23,7 @@ export function documentedText(
   );
 }
 
-/** Returns the error detail that tells the client which part of its request violates the contract. */
+/** Returns the error detail that tells the client which part of the request violates the contract. */
 export function toDetail(violation: Violation): ErrorDetail {
   return {
     in: violation.location,

@@ -26,7 +26,7 @@ export type ScanResponse = (
   response: DecodedResponse,
 ) => ScannedResponse | 'closer' | undefined;
 
-/** The parts of the contract that a scan needs. */
+/** The parts of the contract that scans need. */
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 /**
@@ -41,7 +41,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       new Map(contract.validators(id).successes.map((success) => [success.status, success.files])),
     ]),
   );
-  /** The scanners, keyed by the path of their schema and by the rules whose members they read. */
+  /** The scanners, keyed by the path of the schema and by the rules whose members they read. */
   const scanners = new Map<string, Map<number, Scanner | undefined>>();
 
   const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {
@@ -59,7 +59,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
 
   return (operation, parameters, { status, mediaType, bytes }) => {
     // The check also looks for fields that the request did not ask for. An excerpt does not contain the names of such
-    // fields, so the response must be parsed.
+    // fields, so the whole response must be parsed.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;

@@ -10,10 +10,7 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/**
- * A second contract that traffic is compared with. It only reports differences, and only after the response has been
- * sent.
- */
+/** A second contract with which traffic is compared. It only reports differences, after the response has been sent. */
 export interface ShadowContract {
   /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
@@ -26,7 +23,7 @@ export interface ShadowContract {
     look: DecodedResponse,
     json: unknown,
   ): void;
-  /** Records that a request is finished. The request is compared later, when the process is less busy. */
+  /** Records that a request is finished, so that it can be compared when the process is less busy. */
   requestFinished(trace: Trace): void;
   /** Returns the number of requests that were not compared because too many were waiting. */
   dropped(): number;
@@ -36,7 +33,7 @@ export interface ShadowContract {
 export interface ShadowContractParts extends ComparedContracts {
   /** Records the differences found in one request, in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Runs a function once nothing more urgent is waiting. */
+  /** Runs a function when no more urgent work is waiting. */
   readonly later: (work: () => void) => void;
 }
 
@@ -45,8 +42,8 @@ const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates the shadow contract. It discards each request's data after the comparison. If too many requests are waiting,
- * it ignores new ones.
+ * Creates the shadow contract. Each request's data is discarded after the comparison. While too many requests are
+ * waiting, new ones are ignored.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -68,7 +65,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
     try {
       compare(next.trace, next.record);
     } catch {
-      // Errors in the shadow contract must not affect live traffic.
+      // An error in the shadow contract must not affect live traffic.
       dropped += 1;
     }
     parts.later(work);
@@ -190,7 +187,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // In reports, undocumented paths have `*` in place of parameters, so the names of parameters are replaced here too.
+  // In reports, undocumented paths have `*` in place of parameters, so `*` also replaces the parameter names here.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -207,9 +204,9 @@ function pathDifference(
 
 /** The violations that one contract finds in a message. */
 interface CollectedViolations {
-  /** Violations that would be refused if the check were enforced. */
+  /** Violations that cause a refusal if the check is enforced. */
   readonly violations: readonly Violation[];
-  /** Violations that are only counted. */
+  /** Violations that are counted but never cause a refusal. */
   readonly reported: readonly Violation[];
   /** True if there were too many violations to collect. */
   readonly more?: boolean;
@@ -221,15 +218,15 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If not all of a contract's violations were collected, a violation that seems to be missing may still exist.
+    // If a contract has more violations than were collected, one that seems to be missing may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];
 }
 
 /**
- * Returns the violations that the first contract refuses but the second does not, and those that the first contract
- * reports but the second does not find at all.
+ * Returns the violations that the first contract refuses and the second does not, and those that the first contract
+ * reports and the second does not find at all.
  */
 function beyond(
   first: CollectedViolations,
@@ -244,6 +241,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The key omits the schema path, because moving a schema does not change its meaning. It also omits the item index,
-// because a message is checked as a whole.
+// The key omits the schema path, because moving a schema does not change what it means. It also omits the item index,
+// because a message is compared as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

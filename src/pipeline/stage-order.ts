@@ -19,7 +19,7 @@ import { translateFailure, type TranslateFailureServices } from './stages/transl
 import { type BodyLimits, type CheckBody, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
-/** Returns the planners of all stages, outermost first. The order of the stages is defined only here. */
+/** Returns the planners of all stages, outermost first. Only this function defines the order of the stages. */
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     refuseDisabled(services.clock),
@@ -50,7 +50,7 @@ export interface StageServices
   readonly bodyLimits: BodyLimits;
   readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. Undefined if nothing is shared. */
+  /** The page counts of other gateways. Undefined if gateways share nothing. */
   readonly sharedPageCounts?: SharedPageCounts | undefined;
   readonly purge: Purge;
   readonly mayReadPrivateFields: (grants: Grants) => boolean;

@@ -43,8 +43,8 @@ export function tagged(reply: Reply): Reply {
 }
 
 /**
- * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
- * server name are removed, because Portico is responsible for these itself (rules, 2 and 6). Challenges and `Location`
+ * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers
+ * and server name are removed, because Portico manages these itself (rules, 2 and 6). Challenges and `Location`
  * headers occur only with legacy errors, and `Content-Encoding` only if the content coding could not be removed.
  */
 const VISIBLE =
@@ -104,7 +104,8 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   const { audience, target: upstreamTarget, requestedPage } = exchange;
   const keys = keysOf(exchange);
   if (keys.page !== undefined) return keys.page;
-  // Without a page number, both keys have the same text. If they are the same string, V8 hashes it only once.
+  // If the target has no page number, both keys have the same text. V8 then hashes the text only once, provided that
+  // both keys are the same string.
   const list = upstreamTarget === requestedPage.listTarget ? keys.list : undefined;
   const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
   keys.page = key;
@@ -119,7 +120,7 @@ export function pageCountKey({ operation, pageVersion }: PlannedOperation, excha
   return (keys.list ??= cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget }));
 }
 
-/** Returns the remembered keys of the target, after clearing any that belong to another audience. */
+/** Returns the keys remembered for the target. If they belong to another audience, clears them first. */
 function keysOf({ keys, audience }: Exchange): TargetKeys {
   if (keys === undefined) return { audience, page: undefined, list: undefined };
   if (keys.audience === audience) return keys;

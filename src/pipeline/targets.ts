@@ -38,8 +38,8 @@ export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path
 /** Resolves request targets, and remembers some of the results. */
 export interface Targets {
   /**
-   * Returns the meaning of a target, which is the same whether or not the target was remembered. Throws if the target
-   * is unsafe.
+   * Returns the meaning of a target. The result is the same whether or not the target was remembered. Throws if the
+   * target is unsafe.
    */
   resolve(arrival: TargetText): Target;
   /** Remembers a target so that it does not have to be parsed again until its plan is replaced. */
@@ -58,8 +58,8 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-// The approximate sizes, in bytes, of an entry, a violation and a query parameter, not counting the strings that they
-// contain.
+// The approximate size, in bytes, of an entry, of a violation and of a query parameter, not counting the strings in
+// them.
 const ENTRY_BYTES = 800;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
@@ -85,7 +85,8 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
       if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
-      // A target is not remembered if its plan has since been replaced, or if its parameters could not be decoded.
+      // A target is not remembered if its plan has been replaced in the meantime, or if its parameters could not be
+      // decoded.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
       if (target.plan !== undefined && target.admit().failure !== undefined) return;
       memo.set(arrival.rawTarget, target.plan === undefined ? target : compact(target, contract, arrival));
@@ -101,14 +102,14 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The cache keys repeat the two targets.
+  // The cache keys contain both targets.
   const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }
 
 /**
- * Returns the form in which a target is remembered. Serving a stored response does not require the decoded parameters,
- * so those of cacheable pages are discarded and decoded again on demand.
+ * Returns the form in which a target is remembered. Serving a stored response does not require decoded parameters, so
+ * the parameters of cacheable pages are discarded, and decoded again when they are needed.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -118,8 +119,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// These functions are created in separate scopes, because closures created in the same scope would keep each other's
-// variables in memory.
+// Each of these functions is created in a scope of its own, because closures that share a scope also keep each
+// other's variables in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {
@@ -130,7 +131,7 @@ function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, 
   };
 }
 
-/** The result of checking a target's parameters, which depends only on the target and the contract. */
+/** The result of checking a target's parameters. It depends only on the target and the contract. */
 interface Admission {
   readonly values: () => ParameterValues;
   /** The requested page. */
@@ -142,7 +143,7 @@ interface Admission {
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
-  /** The error that refuses the request if the check is enforced and the parameters are invalid. */
+  /** The error with which the request is refused if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
   /** The error that was thrown while the parameters were decoded, unless that error ends the request. */
   readonly failure?: unknown;
@@ -212,7 +213,7 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 }
 
 /**
- * Returns the verdict of the check. If all violations are of the kind that is counted but never refused, the outcome is
+ * Returns the verdict of the check. If every violation is of a kind that is counted but never refused, the outcome is
  * `reported` at every level (rules, 4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
@@ -228,7 +229,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // NaN is not equal to any page, so the target of an operation without pages always keeps its `page`.
+    // No page equals NaN, so the target of an operation without pages always keeps its `page`.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });

@@ -5,8 +5,8 @@ import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/transport-failure.ts';
 
 /**
- * Records that a request to the upstream failed. Nothing is recorded if the request ended because the client
- * disconnected, because the upstream has not failed in that case.
+ * Records that a request to the upstream failed. If the request ended because the client disconnected, nothing is
+ * recorded, because the upstream did not fail.
  */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
@@ -15,8 +15,8 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { ki
 }
 
 /**
- * Records an exchange that ended without a response, and why. `exchange` contains the facts that do not depend on the
- * failure.
+ * Records an exchange that ended without a response, and the reason. `exchange` contains the facts that do not depend
+ * on the failure.
  */
 export function recordFailedExchange(
   trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>,
@@ -38,7 +38,7 @@ export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: Exceeded
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
-/** Records a response with a truncated body. The request counts as failed, regardless of the response's status. */
+/** Records a response whose body was truncated. The request counts as failed whatever the response's status is. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
@@ -46,8 +46,8 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
 }
 
 /**
- * Records that the upstream reported a server error. The response counts as a failure even if its body is valid. If the
- * body violates the contract, the body's violations are recorded instead.
+ * Records that the upstream reported a server error. The response counts as a failure even if its body is valid. If
+ * the body violates the contract, the violations are recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));

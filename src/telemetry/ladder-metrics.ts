@@ -14,7 +14,7 @@ interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
-  /** The counters. If the set of operations changes, the new counters continue from their counts. */
+  /** The counters. If the set of operations changes, the new counters continue from the old counts. */
   readonly counters: readonly CounterFamily[];
 }
 
@@ -35,8 +35,8 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
  * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are omitted. The counters continue from those of `earlier`. An operation that no longer exists has
- * no level.
+ * beyond `maxSeries` are left out. The counters continue from the counts in `earlier`. Operations that no longer
+ * exist have no level.
  */
 export function createLadderMetrics(
   operations: readonly string[],

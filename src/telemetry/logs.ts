@@ -34,8 +34,8 @@ function loggerOptions(options: LogOptions): LoggerOptions {
 }
 
 /**
- * Creates the process log (start, readiness, drain, alerts), which writes JSON lines to the stream or, by default, to
- * standard output.
+ * Creates the process log (start, readiness, drain, alerts). It writes JSON lines to the stream, which is standard
+ * output by default.
  */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
@@ -43,14 +43,14 @@ export function createLogger(options: LogOptions): Logger {
 
 /** The options for the access log. */
 export interface AccessLogOptions {
-  /** The contract's operations, whose path templates appear in the log. */
+  /** The contract's operations. Their path templates appear in the log. */
   readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
   readonly stream: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
-  /** True if the names of principals are logged. Otherwise, a keyed hash replaces each name. */
+  /** True if the log contains the names of principals. If false, a keyed hash replaces each name. */
   readonly principalNames: boolean;
-  /** Returns the fingerprint that a violation has in the ledger. */
+  /** Returns the fingerprint under which the ledger stores a violation. */
   readonly fingerprintOf: (trace: Trace, violation: Violation) => string;
   /** Returns the keyed hash that replaces a principal's name. Defaults to a hash with a new key. */
   readonly nameTag?: ReturnType<typeof createNameTag>;
@@ -64,18 +64,18 @@ interface AccessLog {
 const MAX_REMEMBERED = 1_000;
 const MAX_METHODS = 40;
 const MAX_REMEMBERED_PATH = 200;
-/** The maximum number of distinct fingerprints in a line. */
+/** The maximum number of distinct fingerprints in one line. */
 const MAX_FINGERPRINTS = 8;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Creates the access log. A line contains only names, numbers and codes, never values from messages. Its format matches
- * the process log. The lines are built here because a general-purpose logger would visit every member of an object for
- * each line.
+ * Creates the access log. A line contains only names, numbers and codes, never values from messages. The format is
+ * the same as that of the process log. The lines are built here because a general-purpose logger would go through
+ * every member of an object for each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { operations, stream, level, clock, principalNames, fingerprintOf, nameTag: tag = createNameTag() } = options;
-  // The members of a documented operation are serialized once, not for each request.
+  // The members that describe a documented operation are serialized once, not for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
   );
@@ -85,7 +85,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     (name: string) => `,"caller":${quoted(principalNames ? name : tag(name))}`,
   );
   const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
-  // Only the shape of an undocumented target is logged.
+  // For an undocumented target, only the shape is logged.
   const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
   const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };
   return {
@@ -104,13 +104,13 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   };
 }
 
-// JSON allows these characters in strings, but terminals act on them: control characters, line separators, and marks
-// that change the text direction.
+// JSON allows these characters in strings, but they can change what a terminal does or displays: control characters,
+// line separators, and marks that change the text direction.
 const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns a text as a JSON string that contains no characters that a terminal acts on. */
+/** Returns a text as a JSON string without any characters that a terminal acts on. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
@@ -120,7 +120,7 @@ function target(operation: string, method: string, path: string): string {
   return `"operation":${JSON.stringify(operation)},"method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`;
 }
 
-// Text without quotes, backslashes, control characters or lone surrogates needs no escaping in JSON.
+// Text needs no escaping in JSON if it has no quotes, backslashes, control characters or lone surrogates.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function membersOf(
@@ -163,7 +163,7 @@ function violationsOf(trace: Trace, fingerprintOf: AccessLogOptions['fingerprint
   return `,"violations":${violations.length},"fingerprints":${JSON.stringify([...fingerprints])}`;
 }
 
-/** Returns the outcomes of all checks that did not pass, keyed by the name of the check. */
+/** Returns the outcomes of all checks that did not pass, keyed by check name. */
 function checksOf(trace: Trace): string {
   let found = '';
   for (const name of CHECK_NAMES) {
@@ -202,25 +202,26 @@ function createLogTime(clock: Clock): () => string {
 /** A log destination that collects lines for a few milliseconds and writes them in one call. */
 interface LineBatch extends DestinationStream {
   write(line: string): void;
-  /** Writes all buffered lines; call it before the process exits. */
+  /** Writes all buffered lines. Call it before the process exits. */
   flush(): void;
 }
 
-/** A destination for bytes. It takes ownership of the buffers that it receives. */
+/** A destination for bytes. It becomes the owner of the buffers that are passed to it. */
 export interface ByteDestination {
   write(bytes: Buffer): unknown;
 }
 
 const WAIT_MS = 10;
 const MAX_BYTES = 65_536;
-/** The largest number of bytes that UTF-8 needs for one UTF-16 code unit. */
+/** The maximum number of bytes that UTF-8 needs for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
- * describes. Lines therefore wait until the buffer is full, but for no longer than 10 ms, so a process that is killed
- * loses at most the last 10 ms. The lines are buffered as bytes because each garbage collection would otherwise copy
- * the concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
+ * describes. Lines therefore wait until the buffer is full, but never longer than 10 ms. If the process is killed, at
+ * most the lines of the last 10 ms are lost. Lines are buffered as bytes, because each garbage collection would
+ * otherwise copy the concatenated strings and all their parts. No write contains more than `maxBytes`, unless a
+ * single line is longer.
  */
 export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(maxBytes);
@@ -249,14 +250,14 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
 }
 
 /**
- * The largest number of bytes that a single write to a pipe keeps together (PIPE_BUF on Linux). If several processes
- * make longer writes to one pipe, their lines are interleaved whenever the reader is slow.
+ * The maximum number of bytes that a pipe accepts in one piece (PIPE_BUF on Linux). If several processes make longer
+ * writes to one pipe, their lines are interleaved whenever the reader is slow.
  */
 export const PIPE_BYTES = 4096;
 
 /**
- * Writes bytes to a file descriptor without blocking. Any remaining bytes are written when the process exits. If
- * given, `maxBytes` is the largest number of bytes in one write.
+ * Writes bytes to a file descriptor without blocking. When the process exits, the remaining bytes are written.
+ * `maxBytes` is the maximum number of bytes in one write, if given.
  */
 export function bytesTo(fd: number, maxBytes?: number): ByteDestination {
   const stream = destination({ fd, contentMode: 'buffer', ...(maxBytes !== undefined && { maxWrite: maxBytes }) });

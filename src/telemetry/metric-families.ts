@@ -4,7 +4,7 @@ import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
-/** The counts of a metric. Another family for the same metric can continue from them. */
+/** The counts of a metric. A new family for the same metric can continue from them. */
 export interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;
@@ -13,11 +13,11 @@ export interface Counts {
   readonly exemplars?: readonly (Exemplar | undefined)[] | undefined;
 }
 
-/** A counter whose label sets are all known in advance. An increment is a single array write. */
+/** A counter whose label sets are all known in advance. Incrementing it is a single array write. */
 export interface CounterFamily {
   /**
-   * Increments the series with these label values, which must be in the order of the labels in the metric's entry. An
-   * unlisted value is counted under `other` if that series exists.
+   * Increments the series with these label values, given in the order of the labels in the metric's entry. A value
+   * that is not listed is counted under `other`, if that series exists.
    */
   inc(first?: string, second?: string, third?: string, fourth?: string): void;
   readonly series: number;
@@ -32,9 +32,9 @@ export interface CounterFamily {
 }
 
 /**
- * Creates a counter with one series for each combination of its label values. The metrics library would hash labels at
- * every increment and format them at every scrape, so counts are stored here in an array next to their preformatted
- * labels.
+ * Creates a counter with one series for each combination of its label values. The metrics library would hash the
+ * labels at every increment and format them at every scrape. The counts are therefore stored here, in an array next
+ * to their formatted labels.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -76,21 +76,21 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
 }
 
-/** A histogram of durations in seconds, with one label whose values are all known at startup. */
+/** A histogram of durations in seconds. It has one label, whose values are all known at startup. */
 export interface HistogramFamily {
   /**
-   * Records one observation. Unlisted label values and times that are not finite are ignored. If the span in
-   * `traceparent` is sampled, it becomes the exemplar of its bucket. `startedAt` is in epoch milliseconds.
+   * Records one observation. Label values that are not listed and times that are not finite are ignored. If the span
+   * in `traceparent` is sampled, it becomes the exemplar of its bucket. `startedAt` is in epoch milliseconds.
    */
   observe(value: string, seconds: number, traceparent?: string, startedAt?: number): void;
   readonly series: number;
   /** Returns this metric in the exposition format, with or without exemplars. */
   text(withExemplars?: boolean): string;
-  /** Upper bounds in seconds. Observations above the last bound are counted in an additional column. */
+  /** Upper bounds in seconds. An additional column counts the observations above the last bound. */
   readonly buckets: readonly number[];
   /**
-   * The number of observations in each bucket; the numbers are not cumulative. There is one row per label value, and
-   * one column per bucket plus one for all longer durations.
+   * The number of observations in each bucket (not cumulative). There is one row per label value, one column per
+   * bucket, and one more column for all longer durations.
    */
   readonly counts: Readonly<Float64Array>;
   /** The values of the label, one per row. */
@@ -103,8 +103,8 @@ export interface HistogramFamily {
 }
 
 /**
- * Upper bounds for request durations in seconds. A cache hit takes less than the first bound, and a request that
- * reaches the upstream's total deadline can take longer than the last one.
+ * Upper bounds for request durations in seconds. A cache hit takes less than the first bound. A request that reaches
+ * the upstream's total deadline can take longer than the last bound.
  */
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
@@ -115,9 +115,9 @@ export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Creates a histogram with one series for each value of its only label. The metrics library would check and hash labels
- * at every observation, even if they were bound in advance, so counts are stored here in arrays next to their
- * preformatted labels.
+ * Creates a histogram with one series for each value of its only label. The metrics library would check and hash the
+ * labels at every observation, even if they were bound in advance. The counts are therefore stored here, in arrays
+ * next to their formatted labels.
  */
 export function createHistogramFamily(
   entry: MetricEntry,
@@ -139,7 +139,7 @@ export function createHistogramFamily(
   }));
 
   return {
-    // The buckets, the +Inf bucket, the sum and the count.
+    // The lines of a series: the buckets, the +Inf bucket, the sum and the count.
     series: values.length * (buckets.length + 3),
     buckets,
     counts,
@@ -186,11 +186,11 @@ export function createHistogramFamily(
   };
 }
 
-/** The span of the latest sampled observation in a bucket. */
+/** The span of the most recent sampled observation in a bucket. */
 interface Exemplar {
   readonly traceparent: string;
   readonly seconds: number;
-  /** When the observed duration ended, in epoch milliseconds. */
+  /** The end of the observed duration, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -205,8 +205,8 @@ function exemplarText(exemplar: Exemplar | undefined): string {
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 /**
- * Returns the labels of one series in the text format, starting with `extra`. Returns an empty string if there are no
- * labels.
+ * Returns the labels of one series in the text format, beginning with `extra`. Returns an empty string if there are
+ * none.
  */
 export function labelText(names: readonly string[], values: readonly string[], extra = ''): string {
   const pairs = names.map(
@@ -224,13 +224,13 @@ export function headText({ name, help, type }: MetricEntry): string {
 /** The value of the label `operation` for all undocumented paths. */
 export const UNDOCUMENTED = 'undocumented';
 
-/** The value of the label `operation` for all operations without separate series (see `maxSeries`). */
+/** The value of the label `operation` for all operations that have no series of their own (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that has no separate value. */
+/** The label value for everything that has no label value of its own. */
 export const OTHER = 'other';
 
-/** Returns the members of a union in the given order. Omitting a member is a type error. */
+/** Returns the members of a union in the given order. It is a type error to omit a member. */
 const membersOf = <T extends string>(members: Readonly<Record<T, true>>) => Object.keys(members) as T[];
 
 /** The outcomes of a check. */
@@ -281,7 +281,7 @@ export const FAILURE_KINDS: readonly string[] = [
 /** The status classes. `aborted` stands for status 0, which means that the client received no response. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted', 'other'] as const;
 
-/** Returns the class of a status, which is `aborted` if it is undefined. */
+/** Returns the class of a status. The class of an undefined status is `aborted`. */
 export function statusClass(status: number | undefined): (typeof STATUS_CLASSES)[number] {
   if (status === undefined || status === 0) return 'aborted';
   if (status >= 200 && status < 300) return '2xx';

@@ -9,11 +9,11 @@ import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts'
 import { createScrapeMetrics, type MetricSources, type NumericSources } from './scrape-metrics.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** Portico's metrics. They count finished traces and provide the text for scrapes. */
+/** Portico's metrics. They count finished traces and produce the text of scrapes. */
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
-  /** Connects gauges to the sources that they read at each scrape. A gauge without a source reads 0. */
+  /** Connects gauges to the sources that they read at each scrape. Gauges without a source read 0. */
   watch(sources: MetricSources): void;
   /** Counters for promotions, demotions and alerts of the ladder. */
   readonly ladder: LadderCounters;
@@ -22,19 +22,19 @@ export interface Metrics {
   /** Counts a reload. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
-   * Applies the options of a new configuration. Counters keep their counts, and the series of operations and
-   * permissions that no longer exist remain until the process ends.
+   * Applies the options of a new configuration. Counters keep their counts. The series of operations and permissions
+   * that no longer exist remain until the process ends.
    */
   configure(options: MetricsOptions): void;
   /**
-   * Returns the text of a scrape, including the metrics of this process and, if given, those of other processes. The
-   * default format is Prometheus's own.
+   * Returns the text of a scrape. It contains the metrics of this process and those of other processes, if given. The
+   * default format is Prometheus's text format.
    */
   exposition(format?: MetricsFormat, others?: readonly MetricObject[][]): Promise<string>;
   /** Returns the format for a client that sent this `Accept` header. */
   formatFor(accept: string | undefined): MetricsFormat;
   readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
-  /** Returns the metrics of this process, for inclusion in the exposition of another process. */
+  /** Returns the metrics of this process, to be included in the exposition of another process. */
   processMetrics(): Promise<MetricObject[]>;
   /** Returns how much the counters have grown since the last call. */
   takeIncrease(): readonly CountsIncrease[];
@@ -42,13 +42,13 @@ export interface Metrics {
   add(increase: readonly CountsIncrease[]): void;
   /** Returns the current values of this process's gauges and counters. */
   readNumbers(): NumericSources;
-  /** Returns the number of Portico's own series (lines of a scrape). */
+  /** Returns the number of Portico's own series, which is the number of lines that they add to a scrape. */
   seriesCount(): number;
-  /** Returns the number of operations without separate series (see `maxSeries`). */
+  /** Returns the number of operations that have no series of their own (see `maxSeries`). */
   foldedOperations(): number;
   /**
-   * The counts behind the traffic history; `record` updates these arrays in place. If `configure` adds series, this
-   * object is replaced.
+   * The counts behind the traffic history. `record` updates these arrays in place, and this object is replaced if
+   * `configure` adds series.
    */
   readonly traffic: TrafficCounts;
 }
@@ -56,7 +56,7 @@ export interface Metrics {
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte in size. */
+/** Enough series for a contract with about 110 operations. A scrape then has about one megabyte. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
@@ -92,7 +92,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let limits = createLimits();
   let ladder = createLadder();
   const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0) + (limits?.series ?? 0);
-  // The counters always use the latest options so that they follow a reload of the baseline.
+  // The counters always read the latest options, so that they take reloads of the baseline into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
   let foldedOperations = options.operations.length - ownSeries;
@@ -137,7 +137,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
     },
-    // Exemplars are the only reason to use the OpenMetrics format.
+    // The OpenMetrics format is needed only for exemplars.
     formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
     processMetrics: () => processMetrics().getMetricsAsJSON(),
@@ -153,8 +153,8 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
 }
 
 /**
- * Returns whether an `Accept` header prefers OpenMetrics to plain text. Parameters are ignored, because all versions of
- * OpenMetrics can read what Portico writes.
+ * Returns whether an `Accept` header prefers OpenMetrics to plain text. Parameters are ignored, because Portico's
+ * output is valid in all versions of OpenMetrics.
  */
 function prefersOpenMetrics(accept = ''): boolean {
   const qualityOf = (wanted: string) =>
@@ -171,8 +171,8 @@ function prefersOpenMetrics(accept = ''): boolean {
 }
 
 /**
- * Converts a scrape to the OpenMetrics format: in HELP and TYPE lines, counters have no `_total` suffix and quotation
- * marks are escaped, and there are no empty lines.
+ * Converts a scrape to the OpenMetrics format. In HELP and TYPE lines, the `_total` suffix of counters is removed and
+ * quotation marks are escaped. Empty lines are removed.
  */
 function toOpenMetrics(text: string): string {
   const lines = text
@@ -183,7 +183,7 @@ function toOpenMetrics(text: string): string {
   return `${lines}\n# EOF\n`;
 }
 
-/** How much the series of one family have grown. Series that have not grown are omitted. */
+/** How much each series of one family has grown. Series that have not grown are omitted. */
 export interface CountsIncrease extends Counts {
   /** The index of the family among all families. */
   readonly family: number;
@@ -193,7 +193,7 @@ export interface CountsIncrease extends Counts {
 function createIncreases(families: () => readonly Counts[]) {
   /** The counts at the last report. Undefined before the first report, which contains everything. */
   let reported: readonly Counts[] | undefined;
-  /** The growth that was determined before the families were replaced. */
+  /** The growth that was determined before the families were last replaced. */
   let earlier: CountsIncrease[] = [];
   const grown = () =>
     families().flatMap((now, family) =>
@@ -207,7 +207,10 @@ function createIncreases(families: () => readonly Counts[]) {
   };
   return {
     take,
-    /** Runs a function that replaces the families. The new families continue from the counts of the previous ones. */
+    /**
+     * Runs a function that replaces the families, and makes the new families continue from the counts of the previous
+     * ones.
+     */
     whileReplacing(replace: () => void) {
       if (reported === undefined) {
         replace();
@@ -229,7 +232,7 @@ const copyOf = ({ names, counts, sums }: Counts): Counts => ({
 const difference = (of: Counts['counts'], from: Counts['counts'] | undefined, at: number) =>
   (of[at] ?? 0) - (from?.[at] ?? 0);
 
-/** Returns the growth of the series that have grown, or nothing if none has. */
+/** Returns the growth of all series that have grown, or nothing if no series has grown. */
 function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
   const width = now.counts.length / Math.max(1, now.names.length);
   const rows = now.names.flatMap((_name, row) => {
@@ -281,7 +284,7 @@ function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   };
 }
 
-/** Returns only the properties of an operation that determine its series. */
+/** Returns only those properties of an operation that determine its series. */
 const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsOptions['operations'][number]) => ({
   id,
   paging,
@@ -289,7 +292,7 @@ const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsO
   carriesPrivateFields,
 });
 
-/** Returns how many operations can have separate series; the others are counted together. */
+/** Returns how many operations can have series of their own. All other operations are counted together. */
 function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   const total = options.operations.length;
   const all = createRequestMetrics(options).series;
@@ -301,8 +304,9 @@ function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   return own;
 }
 
-// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. The totals are
-// gauges that are named like counters, so promtool rejects them, and rates computed from them would be wrong.
+// The `type` label of these metrics contains Node's names for open resources, and the set of these names is not
+// fixed. The totals are gauges whose names look like counters, so promtool rejects them, and rates computed from them
+// would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,
@@ -312,7 +316,7 @@ let shared: Registry | undefined;
 
 /**
  * Returns the process metrics: CPU, memory, event loop and garbage collector. They are created only once per process,
- * because their observers cannot be removed.
+ * because the observers that they use cannot be removed.
  */
 function processMetrics(): Registry {
   if (shared === undefined) {

@@ -18,7 +18,7 @@ export interface RedisMetrics {
   changed(kind: SharedChange['kind'], own: boolean): void;
   /** Connects the gauges to their sources. */
   watch(sources: RedisSources): void;
-  /** Returns the sources of the gauges. Undefined before `watch`. */
+  /** Returns the sources of the gauges. Undefined before `watch` is called. */
   sources(): RedisSources | undefined;
   readonly families: readonly (CounterFamily | HistogramFamily)[];
   readonly series: number;
@@ -28,7 +28,7 @@ export interface RedisMetrics {
 
 interface RedisSources {
   readonly isAvailable: () => boolean;
-  /** Returns how long this gateway may have been missing changes by other gateways, in seconds. */
+  /** Returns for how long this gateway may have been missing other gateways' changes, in seconds. */
   readonly unsyncedSeconds: () => number;
   /** Returns all gateways that use the same Redis server and prefix. */
   readonly instances: () => readonly InstanceFacts[];
@@ -37,16 +37,16 @@ interface RedisSources {
 }
 
 /**
- * Lookups of shared pages by result, requests that waited for another gateway, and waiting requests that received the
- * page.
+ * For shared pages: the number of lookups by result, of requests that waited for another gateway, and of waiting
+ * requests that received the page.
  */
 export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
 /**
- * Upper bounds in seconds. A server on the same network replies within the first bound. By default, requests wait at
- * most 0.25 s.
+ * Upper bounds in seconds. A server on the same network responds within the first bound. By default, requests wait
+ * 0.25 s at most.
  */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
 const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<

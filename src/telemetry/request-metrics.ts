@@ -30,10 +30,10 @@ export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
   /** Names of the permissions, groups and flags that a denied caller may lack. */
   readonly permissions: readonly string[];
-  /** Returns whether the baseline accepts a violation. If undefined, no violation is accepted. */
+  /** Returns whether the baseline accepts a violation. If this function is undefined, no violation is accepted. */
   readonly isAccepted?: (trace: Trace, violation: Violation) => boolean;
   readonly mode: ModeName;
-  /** The global levels; operations may override them. */
+  /** The global levels. Operations may override them. */
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
@@ -47,9 +47,12 @@ export interface MetricsOptions {
   readonly loadedAt?: number;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
-  /** True to record exemplars: the latest sampled trace of each bucket. They are shown only in the OpenMetrics format. */
+  /**
+   * True if exemplars are recorded. An exemplar is the most recent sampled trace of a bucket, and is visible only in
+   * the OpenMetrics format.
+   */
   readonly exemplars?: boolean;
-  /** The maximum number of series. Operations beyond this number share the series `folded`. */
+  /** The maximum number of series. Operations for which there are not enough series share the series `folded`. */
   readonly maxSeries?: number;
 }
 
@@ -61,7 +64,7 @@ interface RequestMetrics {
   text(withExemplars?: boolean): string;
   /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
-  /** Creates the series again for other label values. Series that existed before continue from their counts. */
+  /** Creates the series again for other label values. A series that existed before continues from its count. */
   relabel(options: MetricsOptions, ownSeries: number): void;
   /** All counters and histograms, always in the same order. */
   readonly families: readonly (CounterFamily | HistogramFamily)[];
@@ -78,7 +81,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
   const { isAccepted = () => false } = options;
   let current = createFamilies(options, ownSeries);
   let { families } = current;
-  // Each slot is read through a fixed property name because lookups through a variable name are slow.
+  // Each slot is read through a fixed property name, because reading it through a variable name is slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
   };
@@ -173,7 +176,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
   };
 
   const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
-  // If you add a family, `record` must update it.
+  // If you add a family, update it in `record`.
   const families = {
     requests: counter(METRICS.requests, operations, STATUS_CLASSES),
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),
@@ -238,8 +241,8 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
- * Returns true if a request counts against the availability target because its status was 5xx, or because its
- * connection broke when the upstream failed. Client errors and requests that the client aborted do not count.
+ * Returns true if a request counts against the availability target. It counts if its status was 5xx, or if its
+ * connection broke because the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
   // This is the only error with a status of 500 or above that the client causes.

@@ -13,7 +13,7 @@ export interface SpanSubject {
   /** The prefix of the paths that clients use. */
   readonly publicBasePath: string;
   readonly scheme: 'http' | 'https';
-  /** The configured public host. The host that a client sends is never used. */
+  /** The configured public host. The host that a client sends never appears in a span. */
   readonly publicHost: string | undefined;
   /** The base URL of the upstream, without credentials. */
   readonly upstreamUrl: string;
@@ -22,25 +22,25 @@ export interface SpanSubject {
 /** The properties that all spans share. */
 export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
 
-// The values of the enumerations in @opentelemetry/api, which is not loaded unless spans are exported.
+// The values of the enumerations in @opentelemetry/api. That package is loaded only if spans are exported.
 const INTERNAL: SpanKind.INTERNAL = 0;
 const SERVER: SpanKind.SERVER = 1;
 const CLIENT: SpanKind.CLIENT = 2;
 const UNSET = 0;
 const ERROR = 2;
 
-/** The methods that may appear in spans (RFC 9110 and RFC 5789). Every other method becomes `_OTHER`. */
+/** The methods that spans can contain (RFC 9110 and RFC 5789). Every other method becomes `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
 
 type TimedEvent = ReadableSpan['events'][number];
 type UpstreamTrace = NonNullable<Trace['upstream']>;
 
 /**
- * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each time
- * the request was sent to the upstream. If the trace is not sampled, there are no spans.
+ * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each
+ * attempt to send it to the upstream. There are no spans if the trace is not sampled.
  *
- * Spans contain names, numbers and codes, like the access log, and never values from messages: paths are templates, and
- * there are no queries, headers, names, addresses or error texts.
+ * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths are templates,
+ * and there are no queries, headers, names, addresses or error texts.
  */
 export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: Trace) => readonly ReadableSpan[] {
   const operations = new Map(subject.operations.map((one) => [one.id, one]));
@@ -61,7 +61,8 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     const hasFailed = spendsErrorBudget(trace);
     const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
     const links: Link[] = [];
-    // The span of an exchange in another trace cannot be a child, so it is linked instead.
+    // If the exchange belongs to another trace, its span cannot be a child of this one, so the span is linked
+    // instead.
     for (const { traceparent } of attempts) {
       const context = spanContext(traceparent);
       if (context.traceId !== own.traceId) links.push({ context });
@@ -136,7 +137,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
   };
 }
 
-/** Returns whether a `traceparent` has the `sampled` flag, which is the only flag that Portico sets. */
+/** Returns whether a `traceparent` has the `sampled` flag. Portico sets no other flags. */
 export function isSampled(traceparent: string): boolean {
   return traceparent.endsWith('-01');
 }
@@ -160,8 +161,8 @@ function failureOf({ failure, upstream, status }: Trace): string {
 }
 
 /**
- * Returns every attempt to send a request to the upstream. If the attempts were not recorded, as for an upload through
- * the proxy library, there was exactly one.
+ * Returns every attempt to send a request to the upstream. If the attempts were not recorded, as for an upload
+ * through the proxy library, there was exactly one attempt.
  */
 function attemptsOf(exchange: UpstreamTrace | undefined): readonly Attempt[] {
   const { sent, startedAt, traceparent } = exchange ?? {};
@@ -175,9 +176,9 @@ const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
   exchange?.startedAt === undefined ? undefined : exchange.startedAt + exchange.seconds * 1000;
 
 /**
- * Returns events for everything that the stages recorded. The trace does not record when each stage ran, so events
- * before the exchange with the upstream get the start time of the exchange, and all others get the end time of the
- * request.
+ * Returns events for everything that the stages recorded. The trace does not record when each stage ran. The events
+ * of stages before the exchange with the upstream therefore get the start time of the exchange, and all others get
+ * the end time of the request.
  */
 function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const events: TimedEvent[] = [];

@@ -21,7 +21,7 @@ export interface MetricSources {
   readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
-  /** Returns the addresses of the upstream. They come from the configuration, so their number is limited. */
+  /** Returns the addresses of the upstream. The configuration lists them, so their number is limited. */
   readonly upstreamAddresses?: () => readonly AddressSource[];
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
@@ -35,7 +35,7 @@ export interface MetricSources {
   readonly ready?: () => boolean;
   readonly workers?: () => number;
   readonly workerRestarts?: () => number;
-  /** Returns when the TLS certificate of the public side expires, in epoch seconds. */
+  /** Returns when the TLS certificate for clients expires, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
   readonly certificateOutdated?: () => boolean;
   readonly failedHandshakes?: () => number;
@@ -68,7 +68,7 @@ interface ScrapeFacts {
   readonly last: () => { readonly seconds: number; readonly bytes: number };
 }
 
-/** Registers the metrics that are read at each scrape. `watch` connects them to their sources. */
+/** Registers the metrics that are read at each scrape. `watch` connects the metrics to their sources. */
 export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   let sources: MetricSources = {};
   let single = 0;
@@ -78,7 +78,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
     const collect = () => {
       metric.reset();
-      // The metric was just reset, so a gauge also counts up from zero.
+      // The metric has just been reset, so a gauge can be incremented too.
       for (const [labels, value] of rows()) metric.inc(labels, Number(value));
     };
     const metric: Counter | Gauge = new (entry.type === 'counter' ? Counter : Gauge)({ ...config, collect });

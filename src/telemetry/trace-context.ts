@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Attempt, AttemptLog } from '../model/trace.ts';
 
-/** The trace context of a request: the caller's trace continued with Portico's own span, or a new trace. */
+/** The trace context of a request: either the caller's trace, continued with Portico's own span, or a new trace. */
 export interface TraceContext {
   /**
-   * The header that is forwarded. If spans are exported, it names the span of the exchange with the upstream; otherwise
-   * it names Portico's own span.
+   * The header that is forwarded. If spans are exported, it contains the span of the exchange with the upstream.
+   * Otherwise, it contains Portico's own span.
    */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -17,11 +17,11 @@ export interface TraceContext {
   readonly parentId: string | undefined;
 }
 
-/** Determines which traces are sampled, that is, exported. */
+/** Decides which traces are sampled, that is, exported. */
 export interface Sampling {
-  /** The fraction of traces to sample, from 0 to 1, if Portico makes the decision. */
+  /** The fraction of traces to sample if Portico decides, from 0 to 1. */
   readonly ratio: number;
-  /** The callers whose `sampled` flag is used instead of the fraction. */
+  /** The callers whose `sampled` flag decides instead of the fraction. */
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
 }
 
@@ -56,10 +56,10 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext {
 
 /**
  * Reads the trace context like {@link traceContext}, decides whether the trace is sampled, and adds the span of the
- * exchange with the upstream. `isTrusted` states whether the request comes from a trusted proxy.
+ * exchange with the upstream. `isTrusted` is true if the request comes from a trusted proxy.
  *
- * The decision never depends on an id that an untrusted caller has chosen, because such a caller could choose ids that
- * are always sampled.
+ * The decision never depends on an id that an untrusted caller has chosen, because the caller could then choose ids
+ * that are always sampled.
  */
 export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling, isTrusted: boolean): TraceContext {
   const { own, tracestate, traceId, parentId } = traceContext(headers);
@@ -94,8 +94,8 @@ export function logAttempts(traceparent: string): AttemptLog {
 const RANDOM_DIGITS = 13;
 
 /**
- * Returns whether an id falls within the given fraction of all ids. As in OpenTelemetry's consistent sampling, the last
- * digits decide, so all services with the same ratio sample the same traces.
+ * Returns whether an id falls within the given fraction of all ids. The last digits decide, as in OpenTelemetry's
+ * consistent sampling, so that all services with the same ratio sample the same traces.
  */
 function isWithin(ratio: number, id: string): boolean {
   return Number.parseInt(id.slice(-RANDOM_DIGITS), 16) >= (1 - ratio) * 16 ** RANDOM_DIGITS;
@@ -107,7 +107,7 @@ function parseParent(text: string): { traceId: string; parentId: string; flags: 
   const { version, traceId = '', parentId = '', flags = '00', more } = groups;
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
-  // Version 00 defines only the sampled flag; all other flags are sent as zero.
+  // Version 00 defines only the sampled flag. All other flags are sent as zero.
   return { traceId, parentId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
 }
 
@@ -134,7 +134,10 @@ function boundState(header: string | string[] | undefined): string | undefined {
 /** Returns the given number of random hexadecimal digits (at most 64). Each call returns new digits. */
 type RandomHex = (digits: number) => string;
 
-/** Creates a generator with a pool of random bytes. One system call per id would cost more than serving a cache hit. */
+/**
+ * Creates a generator that takes ids from a pool of random bytes. One system call per id would cost more than serving
+ * a cache hit.
+ */
 export function createRandomHex(fill: (bytes: number) => Buffer = randomBytes): RandomHex {
   let pool = '';
   let used = 0;

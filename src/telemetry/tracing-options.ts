@@ -13,17 +13,20 @@ const SAMPLERS = [
 
 /** The value of the `tracing` configuration key, including all defaults. */
 export interface TracingOptions {
-  /** True to export nothing even if an endpoint is set. */
+  /** True if nothing is exported even if an endpoint is set. */
   readonly disabled: boolean;
   /** The base URL of the OTLP receiver. `/v1/traces` is appended to it. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;
   /** The protocol of the receiver. */
   readonly protocol: 'http/protobuf';
-  /** Additional headers for the receiver, in the format of `OTEL_EXPORTER_OTLP_HEADERS`. They are a secret. */
+  /** Additional headers for the receiver, in the format of `OTEL_EXPORTER_OTLP_HEADERS`. They are secret. */
   readonly headers: string | undefined;
   /** The absolute path of a file whose first line contains the headers. */
   readonly headersFile: string | undefined;
-  /** The resource attribute `service.name`. If undefined, it is taken from the resource attributes, or is `portico`. */
+  /**
+   * The resource attribute `service.name`. If undefined, the name in the resource attributes is used or, if there is
+   * none, `portico`.
+   */
   readonly serviceName: string | undefined;
   /** Additional attributes of the resource, in the format of `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resourceAttributes: string;
@@ -32,7 +35,7 @@ export interface TracingOptions {
   readonly sampleRatio: number;
   /** The callers whose `sampled` flag is used. It applies to the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
-  /** How long spans wait before they are exported together, in seconds. */
+  /** The maximum time for which spans wait until they are exported together, in seconds. */
   readonly exportSeconds: number;
   /** The maximum number of spans that wait to be exported. Additional spans are dropped. */
   readonly maxQueuedSpans: number;
@@ -161,7 +164,7 @@ export function tracingProblems(options: TracingOptions): readonly TracingProble
 
 const NOT_PAIRS = 'does not consist of name=value pairs that are separated by commas';
 
-/** Returns the headers for the receiver, or a configuration error. */
+/** Returns the headers for the receiver, or the configuration error that they cause. */
 export function headersOf({
   headers,
   headersFile,

@@ -18,11 +18,11 @@ export interface Tracing {
    * Loads the SDK. Until then, no spans are exported. Throws a `StartFault` if its packages are not installed.
    */
   open(): Promise<void>;
-  /** Returns the function that exports the spans of a finished request. */
+  /** Returns the function that exports the spans of each finished request. */
   recorder(subject: SpanSubject): (trace: Trace) => void;
   /**
-   * The number of spans since startup, by outcome. `failed` spans were sent but not accepted by the receiver. `dropped`
-   * spans were not sent, because too many were waiting or because the process ended.
+   * The number of spans since startup, by outcome. `failed` spans were sent, but the receiver did not accept them.
+   * `dropped` spans were not sent, because too many were waiting or because the process ended.
    */
   counts(): Readonly<Record<SpanOutcome, number>>;
   /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */
@@ -33,10 +33,10 @@ export interface Tracing {
 type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {
-  /** The name of this gateway among its replicas, for `service.instance.id`. */
+  /** The name of this gateway among its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The place in the configuration that turns tracing on. Errors refer to this place. */
+  /** The place in the configuration that turns tracing on, which errors refer to. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** How long an export may take, including its retries. */
   readonly timeoutMs: number;
@@ -44,7 +44,7 @@ interface TracingParts {
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
-// The value of `ExportResultCode.SUCCESS` in @opentelemetry/core, which is not loaded at startup.
+// The value of `ExportResultCode.SUCCESS` in @opentelemetry/core. That package is not loaded at startup.
 const SUCCESS: ExportResult['code'] = 0;
 const BATCH = 512;
 
@@ -73,8 +73,8 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);
       };
-      // The exporter's own limit applies only to pauses, so a slow receiver could make an export take any amount of
-      // time.
+      // The exporter's own limit applies only to pauses. Without another limit, a slow receiver could make an export
+      // take any amount of time.
       const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * timeoutMs);
       timer.unref();
       exporter.export(spans, end);
@@ -114,7 +114,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         if (processor === undefined || origin === undefined) return;
         spansOf ??= createSpans(subject, origin);
         for (const span of spansOf(trace)) {
-          // The processor would drop spans too, but it would not report how many.
+          // The processor could drop spans too, but would not report how many.
           if (waiting >= options.maxQueuedSpans) counts.dropped += 1;
           else {
             waiting += 1;
@@ -132,7 +132,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
       const flushed = closing.shutdown().catch(() => undefined);
       await Promise.race([flushed, delay(graceMs, undefined, { signal: given.signal }).catch(() => undefined)]);
       given.abort();
-      // These exports may still succeed, but this process will not find out.
+      // These exports may still succeed, but this process ends before their outcome is known.
       counts.dropped += waiting + sending;
     },
   };
@@ -186,7 +186,7 @@ function createExportLog(logger: Logger): (error: Error | undefined) => void {
   };
 }
 
-/** Returns an error's status or code. Its message is not logged, because it can contain the receiver's response. */
+/** Returns an error's status or code. The message is not logged, because it can contain the receiver's response. */
 function reasonOf(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `status ${code}`;

@@ -25,11 +25,11 @@ export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
 
 /** Records how the traffic counts grow over time. */
 export interface TrafficHistory {
-  /** Adds the counts since the last call. Call it about once per step. */
+  /** Adds the growth of the counts since the last call. Call this function about once per step. */
   sample(): void;
   /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
-  /** Records these counts from now on. If they are not the counts already in use, the history starts over. */
+  /** Records these counts from now on. Unless they are already in use, the history starts over. */
   follow(traffic: TrafficCounts): void;
 }
 
@@ -39,8 +39,8 @@ export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 7
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring buffer of steps in one fixed-size block of memory. Each step stores how much every count has grown, so
- * requests incur no extra cost, and taking a sample costs one subtraction per count.
+ * Creates a ring buffer of steps in one block of memory of a fixed size. Each step stores how much each count has
+ * grown. Requests incur no extra cost, and taking a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   given: TrafficCounts,
@@ -52,7 +52,8 @@ export function createTrafficHistory(
   let traffic = given;
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a new process does not take up the memory for the whole hour.
+  // The system allocates memory pages when they are first used, so a new process does not occupy the memory for the
+  // whole hour.
   let ring = new Uint32Array(width * steps);
   let seen = new Float64Array(width);
   let beganAt = clock();
@@ -68,7 +69,7 @@ export function createTrafficHistory(
   };
   const sample = () => {
     const now = Math.floor(clock() / stepMs);
-    // If the clock is set back, samples are added to the most recent step.
+    // If the clock has been set back, samples are added to the most recent step.
     if (now > current) moveTo(now);
     const row = rowOf(current);
     let place = 0;
@@ -98,7 +99,7 @@ export function createTrafficHistory(
       sources = sourcesOf(traffic);
       width = sources.reduce((sum, { length }) => sum + length, 0);
       ring = new Uint32Array(width * steps);
-      // The counts before this moment are not part of the history.
+      // Counts from before this moment are not part of the history.
       seen = Float64Array.from(sources.flatMap((source) => Array.from(source)));
       beganAt = clock();
       current = Math.floor(beganAt / stepMs);
@@ -119,15 +120,15 @@ export function createTrafficHistory(
   };
 }
 
-/** The arrays behind the traffic counts; their values are updated in place. */
+/** The arrays behind the traffic counts. Their values are updated in place. */
 interface TrafficArrays {
   /** One row per operation, one column per status class. */
   readonly requests: ArrayLike<number>;
-  /** One row per operation, one column per duration bucket and one more for all longer durations. */
+  /** One row per operation, one column per duration bucket, and one more column for all longer durations. */
   readonly duration: ArrayLike<number>;
   /** One row per cached operation, one column per cache result. */
   readonly cache: ArrayLike<number>;
-  /** The durations of exchanges with the upstream, in the same layout as `duration` but with different buckets. */
+  /** The durations of exchanges with the upstream. The layout is that of `duration`, with different buckets. */
   readonly exchange: ArrayLike<number>;
   /** One count per kind of failure. */
   readonly failures: ArrayLike<number>;
@@ -135,9 +136,9 @@ interface TrafficArrays {
 
 /** The traffic counts of the metrics, with the meaning of their rows and columns. */
 export interface TrafficCounts {
-  /** The operation ids. The last one stands for all undocumented paths. */
+  /** The operation ids. The last id stands for all undocumented paths. */
   readonly operations: readonly string[];
-  /** Ids of the operations whose responses can be stored. */
+  /** The ids of the operations whose responses can be stored. */
   readonly cachedOperations: readonly string[];
   readonly failureKinds: readonly string[];
   /** Upper bounds in seconds. */

@@ -7,7 +7,7 @@ import { sendingFailure, type WireRequest } from './sending.ts';
 import type { AddressHealth } from './upstream-health.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** One address of the upstream, as probes see it. */
+/** One address of the upstream, in the form that the probes use. */
 export interface ProbedAddress {
   /** The host and the port. */
   readonly host: string;
@@ -29,7 +29,7 @@ interface AddressPool {
   /** A proxy that chooses an address for every request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
-  /** Records that an address's probes have failed, or that they have succeeded again. */
+  /** Records that the probes of an address have failed, or that they have succeeded again. */
   probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
   health(): readonly AddressHealth[];
 }
@@ -39,9 +39,9 @@ interface Member extends ProbedAddress {
   inFlight: number;
   /** The number of failures since the last success. */
   failures: number;
-  /** The number of times the address has been ejected since its last success. */
+  /** The number of ejections since the last success. */
   ejections: number;
-  /** When the address is tried again, in epoch milliseconds. */
+  /** When the address may receive requests again, in epoch milliseconds. */
   ejectedUntil: number;
   readonly requests: { succeeded: number; failed: number };
 }
@@ -53,7 +53,7 @@ const isUsable = (member: Member, now: number) => member.probe !== 'failed' && n
 /** After an ejection, the address receives only one request at a time until it has recovered. */
 const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
 
-/** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
+/** Creates a pool of the addresses with these origins. The pool opens its first connection for the first request. */
 export function createAddressPool(
   origins: readonly string[],
   options: UpstreamOptions,
@@ -81,8 +81,8 @@ export function createAddressPool(
     return best;
   };
   /**
-   * Returns the address for a request. If no address is usable, returns one anyway, because the circuit decides whether
-   * requests are sent at all.
+   * Returns the address for a request, even if no address is usable, because the circuit decides whether requests are
+   * sent at all.
    */
   const choose = (avoided?: string): Member => {
     const now = clock();
@@ -103,7 +103,7 @@ export function createAddressPool(
     onChange({ address: member.host, ejectedSeconds: 0 });
   };
   const eject = (member: Member, now: number) => {
-    // The last usable address is never ejected, because its requests show when the upstream recovers.
+    // The last usable address is never ejected, because requests to it show when the upstream recovers.
     if (!members.some((other) => other !== member && isUsable(other, now))) return;
     const ejectedSeconds = Math.min(maxSeconds, seconds * 2 ** member.ejections);
     member.ejections += 1;
@@ -130,7 +130,7 @@ export function createAddressPool(
 
   const dispatch = (to: (member: Member) => Pick<Dispatcher, 'dispatch'>) => ({
     dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
-      // A repeated request goes to a different address.
+      // A request that is repeated goes to a different address.
       const member = choose(request.sentTo);
       request.sentTo = member.host;
       return to(member).dispatch(request, observed(request, handler, begin(member)));
@@ -159,7 +159,7 @@ export function createAddressPool(
           events.onResponse(incoming);
         },
         onError(error) {
-          // If the client's request body failed, the address is not at fault.
+          // If the body from the client failed, the address is not at fault.
           end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
           events.onError(error);
         },

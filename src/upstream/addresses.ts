@@ -21,7 +21,7 @@ export interface LegacyAddresses {
   readonly longest: number;
 }
 
-// The characters that may follow an origin or base path without changing its meaning.
+// The characters that may follow an origin or base path. Any other character would make it part of a longer name.
 const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 // Matches two slashes, either both plain or both escaped as in JSON.
 const SLASHES = String.raw`(\\?)/\1/`;
@@ -82,7 +82,7 @@ function hostForms(url: URL): string[] {
   return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
 }
 
-// If there is no match in this many bytes, the search stops.
+// The search stops if it has found no match in this many bytes.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
 /**
@@ -92,8 +92,8 @@ const LONGEST_SCAN = 4 * 1024 * 1024;
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let remaining = LONGEST_SCAN;
-  // An address can span two chunks, so the search continues into the second chunk for the length of the longest
-  // address.
+  // An address can begin in one chunk and end in the next, so the search also covers as much of the next chunk as the
+  // longest address needs.
   const spans = (chunk: Buffer): boolean => {
     if (tail === '') return false;
     const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
@@ -140,8 +140,8 @@ interface LegacyAddressRewriter {
 /** Creates a rewriter for one body. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
-  // Bytes before `until` are final. The rest may contain part of an address, so it is held back until the next chunk
-  // arrives.
+  // Bytes before `until` are final. The rest may contain the beginning of an address, so it is held back until the
+  // next chunk arrives.
   const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;
@@ -166,9 +166,9 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
 const PART_BYTES = 262_144;
 
 /**
- * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A long body is
- * rewritten in parts, and other requests are served in between, because a body can contain hundreds of thousands of
- * addresses.
+ * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A body can
+ * contain hundreds of thousands of addresses, so a long body is rewritten in parts, and other requests are served in
+ * between.
  */
 export function rewriteWholeBody(
   body: Buffer,
@@ -227,7 +227,7 @@ export function parseUpstreamUrl(
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
 
-// The URL parser resolves dot segments silently, so they have to be found in the text itself.
+// The URL parser silently resolves dot segments, so they have to be detected in the text itself.
 function hasDotSegment(text: string): boolean {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));

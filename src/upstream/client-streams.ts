@@ -12,23 +12,23 @@ export interface StreamOwner {
   readonly address: string;
 }
 
-/** Returns the client that a request's streams are attributed to. */
+/** Returns the client to which a request's streams are attributed. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
   const caller = kind === 'anonymous' ? undefined : audience;
   return { caller, isVerified: kind === 'verified', address: clientAddress };
 }
 
 /**
- * Returns the client in whose turn a waiting request is served: the verified caller, or the network for all other
- * callers.
+ * Returns the client in whose turn a waiting request is served. This is the caller if it is verified, and the network
+ * otherwise.
  */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }
 
 /**
- * Counts the exchanges whose duration depends on the client, because a body is streamed to or from it. They have
- * separate limits so that slow clients cannot take the places of exchanges that only wait for the upstream.
+ * Counts the exchanges that stream a body to or from the client, so that the client determines how long they take.
+ * They have separate limits so that slow clients cannot take the places of exchanges that only wait for the upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
@@ -54,7 +54,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
         open >= total ||
         (byAddress.get(networkOf(address)) ?? 0) >= perAddress ||
         (caller !== undefined && (byCaller.get(caller) ?? 0) >= perCaller);
-      // The delay is a constant, because there is no way to predict when a client will end its stream.
+      // `retryAfterSeconds` is constant, because there is no way to predict when a client will end its stream.
       if (isFull) throw new UpstreamFailure('shed', { retryAfterSeconds: 5 });
     },
     begin({ address, caller }) {

@@ -3,10 +3,13 @@ import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Connections to the upstream: persistent ones for safe requests, and new ones that each carry a single request. */
+/**
+ * Connections to the upstream: persistent connections for safe requests, and new connections that each carry a single
+ * request.
+ */
 export interface Connections {
   readonly persistent: RequestSender;
-  /** Returns a dispatcher for exactly one request, on a new connection. */
+  /** Returns a dispatcher that sends exactly one request, on a new connection. */
   fresh(): RequestSender;
   open(): number;
   /** Waits for requests in flight to finish, then closes the connections. */
@@ -15,17 +18,20 @@ export interface Connections {
   destroy(): Promise<void>;
 }
 
-// This error code shows that the server is not to blame.
+// An error with this code does not count against the server.
 const givenUp = () => Object.assign(new Error('the request was given up'), { code: 'UND_ERR_ABORTED' });
 
-/** Creates the connections. None is opened before the first request. */
+/** Creates the connections. The first connection is opened for the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
   const fresh = new Set<Client>();
   let open = 0;
 
   const connectSocket = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
   const connecting = new Set<Socket>();
-  /** Opens a connection and returns its socket immediately. The callback receives the socket when it is connected. */
+  /**
+   * Opens a connection and returns its socket immediately. The callback receives the socket when the connection is
+   * established.
+   */
   const connect = (target: buildConnector.Options, callback: buildConnector.Callback): Socket => {
     const opening = connectSocket(target, (...result) => {
       connecting.delete(opening);
@@ -46,11 +52,11 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.idleTimeoutMs,
-    // The server's `Keep-Alive: timeout` may shorten the idle time but never extend it.
+    // The server's `Keep-Alive: timeout` can shorten the idle time but never extend it.
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** An undici client that carries one request at a time and records the state of the connection in that request. */
+  /** An undici client that carries one request at a time and records the state of the connection in the request. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
@@ -116,10 +122,11 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 }
 
 /**
- * Keeps reading from a socket after a write to it has failed, and calls `onError` for the first failed write. A server
- * can respond to a request and close the connection before it has read the body (RFC 9112 §9.5). The next write then
- * fails after the response has already arrived, but Node would destroy the socket together with the unread response.
- * Later writes are discarded. The response still ends, or is truncated, when the connection ends.
+ * Keeps reading from a socket after a write has failed, and calls `onError` for the first failed write. A server can
+ * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). In that case, the next
+ * write fails although the response has already arrived, and Node would destroy the socket together with the unread
+ * response. After a failed write, all later writes are discarded. The response still ends, or is truncated, when the
+ * connection ends.
  */
 export function readAfterWriteError(socket: Socket, onError: () => void): void {
   let failed = false;
@@ -151,13 +158,14 @@ const STATUS_AT = INTERIM_START.length - 1;
 const STATUS_END = STATUS_AT + 3;
 
 /**
- * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives so that its reader sees only
- * final responses. Otherwise, undici would close a connection that receives an unrequested `100 Continue`. The socket
- * is destroyed if the server switches protocols (101), or sends more than 64 interim responses or more than 16 KiB of
- * them.
+ * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader receives
+ * only final responses. Otherwise, undici would close a connection on which an unrequested `100 Continue` arrives.
+ * The socket is destroyed if the server switches protocols (101), or sends more than 64 interim responses or more
+ * than 16 KiB of them.
  *
- * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
- * until the final response to that request. `onInterim` is called when a request's first interim response begins.
+ * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected
+ * only until the final response to that request arrives. `onInterim` is called when the first interim response to a
+ * request begins.
  */
 export function skipInterimResponses(socket: Socket, onInterim?: () => void): () => void {
   const push = socket.push.bind(socket);
@@ -177,7 +185,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 
   /**
-   * Skips any interim responses at the start and forwards the bytes after them. An incomplete interim response is
+   * Skips the interim responses at the start of the bytes and forwards the rest. An incomplete interim response is
    * buffered until more bytes arrive.
    */
   const skip = (received: Buffer): boolean => {
@@ -211,7 +219,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
       return push(null);
     }
     if (before !== undefined) return skip(Buffer.concat([before, part]));
-    // Nearly all responses are final, and a single byte is enough to recognize them.
+    // Nearly all responses are final, and checking a single byte is enough to recognize a final response.
     const status = part[STATUS_AT];
     return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
   };
@@ -222,7 +230,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 }
 
-/** Returns true if the bytes begin like an interim response, or if there are too few bytes to tell. */
+/** Returns true if the bytes begin like an interim response or are too few to tell. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

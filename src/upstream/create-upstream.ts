@@ -47,26 +47,30 @@ export interface UpstreamRequest {
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
-   * Returns the client that the request and its streams belong to. Required if a body may be streamed in either
+   * Returns the client to which the request and its streams belong. Required if a body may be streamed in either
    * direction.
    */
   readonly owner?: () => StreamOwner;
-  /** Identifies the page if the response can be stored. Failures of a single page never open the circuit. */
+  /**
+   * Identifies the page that is requested. Undefined if the response cannot be stored. Failures of a single page
+   * never open the circuit.
+   */
   readonly page?: string | undefined;
   /**
    * The form of the response.
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
-   * same way as the received body.
+   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in
+   * the same way as the received body.
    *
-   * `streamed`: the bytes as received, always as a stream. Once the head has arrived, the response counts as one of the
-   * client's streams.
+   * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
+   * the client's streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
   /**
-   * Records every attempt to send the request, and names the span of each attempt. Undefined if spans are not exported.
+   * Records every attempt to send the request, and provides the span id of each attempt. Undefined if spans are not
+   * exported.
    */
   readonly log?: AttemptLog | undefined;
 }
@@ -84,16 +88,17 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
   readonly limitsExceeded: number;
   /**
-   * The number of retries since startup, by outcome. `refused` retries were not sent because the budget was used up.
+   * The number of retries since startup, by outcome. `refused` counts retries that were not sent because the budget
+   * was used up.
    */
   readonly retries: Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 }
 
-/** Functions to call when the state of the upstream changes. */
+/** Functions that are called when the state of the upstream changes. */
 interface UpstreamListeners {
   /** Called when the circuit opens or closes. */
   readonly onCircuit?: ((change: CircuitChange) => void) | undefined;
-  /** Called when one of several addresses is ejected or put back into use. */
+  /** Called when one of several addresses is ejected or used again. */
   readonly onAddress?: ((change: AddressChange) => void) | undefined;
 }
 
@@ -126,7 +131,8 @@ export function createUpstream(
   const limitedGate = createUpstreamGate(limits, clock, observesLimits ? undefined : onCircuit);
   const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
   const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
-  // In `observe` mode, clients must not notice that Portico reuses connections, so every lost request is repeated.
+  // In `observe` mode, clients must not notice that Portico reuses connections, so there is no limit on how many lost
+  // requests are repeated.
   const budget = observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock);
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   let safeRequests = 0;
@@ -225,7 +231,7 @@ export function createUpstream(
     done: (failure?: UpstreamFailure) => void,
   ) => {
     try {
-      // A write cannot be undone, so the response to it is always forwarded.
+      // A write cannot be undone, so its response is always forwarded.
       if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner());
     } catch (error) {
       body.destroy();
@@ -255,7 +261,7 @@ export function createUpstream(
     const startedAt = observesLimits ? clock() : 0;
     const { signal, owner = noOwner } = request;
     let isCounted = false;
-    /** Returns the limit that the exchange had exceeded when its head arrived or when it failed. */
+    /** Returns the limit that the exchange had exceeded when the head of its response arrived or when it failed. */
     const exceeded = (): ExceededLimit | undefined => {
       if (!observesLimits) return undefined;
       if (clock() - startedAt > patienceMs) pass.exceeded ??= 'deadline';
@@ -265,7 +271,7 @@ export function createUpstream(
     };
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // A stream in either direction can take as long as the client needs. There is a separate limit for the upstream's
+    // A stream in either direction may take as long as the client needs. A separate limit applies to the upstream's
     // pauses.
     const timer =
       request.mode === 'streamed'
@@ -289,7 +295,7 @@ export function createUpstream(
         return { status, headers, body, attempts };
       }
       if (request.mode === 'streamed') {
-        // Other requests may have opened streams while this one was waiting for its body or for a place.
+        // While this request was waiting for its body or for a place, other requests may have opened streams.
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(owner());
         const response = await streamed(request, path, stop);
@@ -297,7 +303,7 @@ export function createUpstream(
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
       }
-      // A transparent body may take any amount of time as long as bytes keep arriving. There is a separate limit for
+      // A transparent body may take any amount of time as long as bytes keep arriving. A separate limit applies to
       // pauses.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();
@@ -312,13 +318,13 @@ export function createUpstream(
     }
   };
 
-  /** Exchanges a request whose response is streamed. */
+  /** Handles one exchange whose response is streamed. */
   const streamedDown = async (
     request: UpstreamRequest,
     enter: () => GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
     const { owner = noOwner, upload } = request;
-    // This check comes before anything is sent. Once the upstream has carried out a write, the response must not be
+    // This check comes before anything is sent: after the upstream has carried out a write, its response must not be
     // refused because no stream is free.
     gate.checkStreams(owner());
     const complete =
@@ -337,7 +343,7 @@ export function createUpstream(
     history: () => gate.history(),
     health: () =>
       upstreamHealth({
-        // In `observe` mode, only the simulated circuit opens.
+        // In `observe` mode, the real circuit never opens, so the state of the simulated one is reported.
         circuit: limitedGate.stats().circuit,
         isObserved: observesLimits,
         addresses: pool?.health() ?? [
@@ -368,8 +374,8 @@ const noOwner = (): StreamOwner => ({ caller: undefined, isVerified: false, addr
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
-// A reused connection can also close before the request is written to it. The error then looks like a failed connection
-// attempt.
+// A reused connection can also close before the request has been written to it, and the error then looks like a
+// failed attempt to connect.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 

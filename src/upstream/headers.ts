@@ -8,8 +8,8 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
 /**
- * Returns the headers of an upstream request for a documented operation. Only allowlisted headers of the client are
- * forwarded (rules, 2). `authorization` is either the caller's credential, if it is forwarded, or the service
+ * Returns the headers of an upstream request for a documented operation. Of the client's headers, only those on the
+ * allowlist are forwarded (rules, 2). `authorization` is the caller's credential, if it is forwarded, or the service
  * account's. It is undefined for anonymous callers.
  */
 export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
@@ -31,9 +31,9 @@ export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return forwardedHeaders(arrival, 0);
 }
 
-/** How the upstream request for an undocumented path differs from the client's request, except in `observe` mode. */
+/** How the upstream request for an undocumented path differs from the client's request. Not used in `observe` mode. */
 interface PassthroughHeaderChoice {
-  /** The credential to send. The client's own `Authorization` header is never forwarded unchecked. */
+  /** The credential to send. The client's own `Authorization` header is never forwarded without a check. */
   readonly authorization: string | undefined;
   /** True if the gateway reads the response body while forwarding it. */
   readonly identityCoding: boolean;
@@ -58,8 +58,8 @@ function forwardedHeaders(arrival: Arrival, omitted: number): (readonly [string,
 }
 
 /**
- * Returns a request's end-to-end headers as the flat list that undici expects, without `Host` and `Expect`. Only a
- * streamed body keeps the length that its sender declared. That length is checked while the body is sent.
+ * Returns a request's end-to-end headers, without `Host` and `Expect`, as the flat list that undici expects. The
+ * length that the sender declared is included only for a streamed body, where it is checked while the body is sent.
  */
 export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
   const isStreamed = body !== undefined && !Buffer.isBuffer(body);
@@ -86,15 +86,15 @@ export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   ];
 }
 
-/** The ids that let the upstream identify an exchange made for more than one client. */
+/** The ids by which the upstream can identify an exchange that serves more than one client. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;
 }
 
 /**
- * Creates new ids for an exchange made for more than one client. The trace id is the request id without its dashes, so
- * both lead to the same log entry.
+ * Creates new ids for an exchange that serves more than one client. The trace id is the request id without its
+ * dashes, so both ids lead to the same log entry.
  */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();
@@ -106,9 +106,9 @@ export function sharedIdentity(): SharedIdentity {
 }
 
 /**
- * Creates new ids like {@link sharedIdentity} for an exchange whose span is exported. If Portico has started the trace
- * of the request, the exchange stays in that trace. A trace that the client has started is not continued, because the
- * client chose its id.
+ * Creates new ids, like {@link sharedIdentity}, for an exchange whose span is exported. If Portico started the trace
+ * of the request, the exchange belongs to that trace. If the client started it, the exchange does not continue it,
+ * because the client chose its id.
  */
 export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpanId'>): SharedIdentity {
   const { requestId, traceparent } = sharedIdentity();
@@ -118,10 +118,10 @@ export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpa
 }
 
 /**
- * Returns the forwarding headers for a request whose response is stored. If the upstream copies one of their values
- * into the page, other clients can see that value. The headers therefore contain nothing that the client chose and that
- * is not in the cache key (rules, 2): no client address and no trace state, and the scheme and host only if they are
- * configured.
+ * Returns the forwarding headers for a request whose response is stored. If the upstream copies the value of a header
+ * into the page, other clients can see that value. The headers therefore contain nothing that the client chose and
+ * that is not in the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme
+ * and host are sent only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [
@@ -137,7 +137,7 @@ export function sharedForwardingHeaders(identity: SharedIdentity, origin: Public
  * Groups of headers that are treated differently when they are forwarded. A set of groups is the sum of their values.
  */
 const GROUP = {
-  /** Headers that are removed in both directions (RFC 9110 §7.6.1). */
+  /** Headers that are removed from both requests and responses (RFC 9110 §7.6.1). */
   hopByHop: 1,
   /** `Host` and `Expect`, which also apply to only one connection. */
   connectionRequest: 2,
@@ -148,7 +148,7 @@ const GROUP = {
   authorization: 16,
   /**
    * Headers that are not forwarded if the response body will be rewritten. A partial body could begin or end in the
-   * middle of an address, and an encoded body cannot be searched.
+   * middle of an address, and an encoded body cannot be searched for addresses.
    */
   partOrCoding: 32,
   contentLength: 64,
@@ -160,8 +160,8 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these are sent only by old proxies, but they too apply to only one connection. `Proxy-*` is matched by its
-  // prefix.
+  // Some of these headers are sent only by old proxies, but they too apply to only one connection. `Proxy-*` is
+  // matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -185,10 +185,10 @@ function readGroups(name: string): number {
   return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
 }
 
-// Clients and servers use only a few spellings of each name, and looking up a spelling is faster than converting it to
+// Clients and servers spell each name in only a few ways, and looking up a spelling is faster than converting it to
 // lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are never cached, so they cannot exhaust memory.
+// Longer names are never stored in this cache, so they cannot exhaust the memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
@@ -220,14 +220,14 @@ export function endToEnd(
   return named === undefined ? pairs : withoutNamed(pairs, named);
 }
 
-// Several lines with the same header form one list (RFC 9110 §5.3).
+// Several lines with the same header name form one list (RFC 9110 §5.3).
 function joined(earlier: string | undefined, value: string): string {
   return earlier === undefined ? value : `${earlier}, ${value}`;
 }
 
 /**
- * Returns headers that the gateway composed, as the flat list that undici expects. Headers that `endToEnd` would remove
- * and headers of the groups in `omitted` are left out.
+ * Returns headers composed by the gateway as the flat list that undici expects. Headers that `endToEnd` would remove
+ * are left out, and so are the groups in `omitted`.
  */
 function flatEndToEnd(headers: HeaderPairs, omitted: number): string[] {
   const flat: string[] = [];
@@ -252,10 +252,10 @@ const NAMES_NONE = /^(?:close|keep-alive)$/i;
 const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control', 'authorization']);
 
 /**
- * Returns the headers without those that `Connection` lists. `Connection` cannot remove a header that frames or
- * describes the content. If a client could remove the length, the body would be forwarded without framing, and the
- * upstream would read it as a second request. If a client could remove the credential, the upstream would make its
- * decisions about a different caller than Portico.
+ * Returns the headers without those that `Connection` lists. Headers that frame or describe the content cannot be
+ * removed in this way. If a client could remove the length, the body would be forwarded without framing, and the
+ * upstream would read the body as a second request. If a client could remove the credential, the upstream would make
+ * its decisions about a different caller than Portico does.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

@@ -11,9 +11,9 @@ export interface ObservedPass extends GatePass {
 }
 
 /**
- * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. It also enters
- * `limited`, which has the configured limits, but a refusal by `limited` is only recorded, and the exchange does not
- * wait for it.
+ * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. The exchange also
+ * enters `limited`, which has the configured limits. If `limited` refuses the exchange, the refusal is only recorded,
+ * and no exchange waits for `limited`.
  */
 export function observeLimits(open: UpstreamGate, limited: UpstreamGate): UpstreamGate {
   const observe = (pass: GatePass, admission: () => GatePass | Promise<GatePass>): ObservedPass => {
@@ -51,7 +51,7 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
   return {
     enter(waiter) {
       const pass = open.enter(waiter);
-      // A gate without limits has nothing to wait for.
+      // A gate without limits never makes an exchange wait.
       return pass instanceof Promise ? pass : observe(pass, () => limited.enter(waiter));
     },
     enterStream: (owner) => observe(open.enterStream(owner), () => limited.enterStream(owner)),

@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities/decode';
 import type { DocumentedError } from '../model/operation.ts';
 
-/** Returns true if a message from the upstream means that a permission is missing. */
+/** Returns whether a message from the upstream means that a permission is missing. */
 export type PermissionMessage = (message: string, documented: readonly DocumentedError[]) => boolean;
 
 /** Compiles the configured expressions. Throws a `SyntaxError` if one of them is invalid. */
@@ -16,7 +16,7 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// These limits leave room for every documented text, but keep the upstream from deciding how long the gateway's
+// Every documented text fits within these limits. They prevent the upstream from deciding how long the gateway's
 // responses are.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;

@@ -54,8 +54,8 @@ export function transparentResponse(
 }
 
 /**
- * Returns the body of a transparent response without its content coding, for use in checks only. Returns undefined if
- * the body is too large or its coding is unknown, and `damaged` if it cannot be decoded.
+ * Returns the body of a transparent response without its content coding. The result is used only for checks. Returns
+ * undefined if the body is too large or its coding is unknown, and `damaged` if the body cannot be decoded.
  */
 export async function decodeForInspection(
   response: UpstreamResponse,
@@ -69,7 +69,8 @@ export async function decodeForInspection(
   );
 }
 
-// The content coding has been removed, so its header is removed too, and the length is set to that of the decoded body.
+// The decoded body no longer has a content coding, so that header is removed, and the length is set to the length of
+// the decoded body.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
   if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;
@@ -82,7 +83,7 @@ function withLength(headers: HeaderPairs, method: string, codings: readonly stri
   });
 }
 
-// Returns true if no header needs to be removed or corrected.
+// Returns whether all headers can stay as they are.
 function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
   return headers.every(([name, value]) => {
     if (name.length === 16) return name.toLowerCase() !== 'content-encoding';
@@ -91,7 +92,8 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
 }
 
 /**
- * Creates a body that yields the received bytes and then fails so that its reader cannot mistake it for a complete one.
+ * Creates a body that yields the received bytes and then fails, so that its reader cannot mistake it for a complete
+ * body.
  */
 function brokenBody(bytes: Buffer, failure: UpstreamFailure): StreamedBody {
   const body = new StreamedBody();
@@ -133,7 +135,7 @@ export function contentCodings(headers: HeaderPairs): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity');
 }
 
-/** Returns true if all these codings are supported. */
+/** Returns whether all of these codings are supported. */
 function areDecodable(codings: readonly string[]): boolean {
   return codings.length <= MAX_CODINGS && codings.every((coding) => DECODERS.has(coding));
 }

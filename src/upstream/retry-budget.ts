@@ -10,7 +10,10 @@ export interface RetryBudgetOptions {
 
 /** Limits retries so that they cannot multiply the load on an upstream that keeps breaking connections. */
 interface RetryBudget {
-  /** Takes one retry from the budget, or returns false if it is used up. `requests` is the number of requests so far. */
+  /**
+   * Takes one retry from the budget. Returns false if the budget is used up. `requests` is the number of requests so
+   * far.
+   */
   take(requests: number): boolean;
 }
 

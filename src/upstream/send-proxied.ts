@@ -23,7 +23,7 @@ interface ProxiedBounds {
   >;
 }
 
-/** The cause to report if the upstream falls silent, by phase of the exchange. */
+/** The cause that is reported if the upstream sends nothing for too long, by phase of the exchange. */
 const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
   connecting: 'connection_timeout',
   waiting: 'http_response_timeout',
@@ -76,8 +76,8 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports most errors one turn of the event loop later. By then, Node would already have ended a body
-      // without a length as if it were complete.
+      // The library reports most errors one turn of the event loop later. By then, a body without a length would look
+      // complete, because Node would have ended it normally.
       given.once('error', onError);
       // Without a listener, Node would close the connection and leave the request waiting until its deadline.
       given.once('upgrade', (_switched, socket) => {
@@ -92,7 +92,7 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // During an upload, the client may be the slow side. The upstream is considered silent only if it stops reading
+        // During an upload, the client may be the slow side. The upstream counts as silent only if it stops reading
         // the body.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
@@ -109,14 +109,14 @@ export function sendProxied(
     };
 
     const onResponse = (given: IncomingMessage) => {
-      // The response may arrive together with the bytes that caused the failure.
+      // The bytes that caused a failure may also contain the response, but the exchange has already ended.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
       const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
       if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
-      // While reading is paused, the client is responsible for any delay.
+      // While reading is paused, the client and not the upstream causes the delay.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
       const received = new StreamedBody({ pause: () => given.pause(), resume: () => given.resume(), abort: finish });
       body = received;
@@ -127,7 +127,7 @@ export function sendProxied(
       given.once('error', onError);
       given.once('end', () => {
         if (ended) return undefined;
-        // The connection broke during the upload, so the response may have ended before it was complete.
+        // The connection broke during the upload, so a response without framing may be incomplete.
         if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));
         finish();
         return received.finish();
@@ -155,8 +155,8 @@ interface ProxiedRequest {
 /** The callbacks for the events of a proxied request. */
 interface ProxyEvents {
   /**
-   * Called when the request has a socket, which may not be connected yet. `body` is the stream that is piped into the
-   * request.
+   * Called when a socket has been assigned to the request. The socket may not be connected yet. `body` is the stream
+   * that is piped into the request.
    */
   onRequest(outgoing: ClientRequest, body: Readable): void;
   onResponse(incoming: IncomingMessage): void;
@@ -166,13 +166,13 @@ interface ProxyEvents {
 /** Sends a request on its own connection. Returns a function that ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// The events are stored in a property rather than a WeakMap, whose entries survive all minor garbage collections once
-// the map is old.
+// The events are stored in a property of the request. The entries of a WeakMap would survive all minor garbage
+// collections after the map itself has become old.
 const EVENTS = Symbol('events');
 
 /**
  * The request that the library receives in place of the client's request. It has the gateway's own headers and a
- * harmless URL so that the library does not read any of the client's data. `pathRewrite` sets the path.
+ * harmless URL so that the library does not read any of the client's data. `pathRewrite` sets the actual path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -223,7 +223,7 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // The library ends the request and the response when this object closes, but never writes anything to it.
+    // When this object closes, the library ends the request and the response. The library never writes to it.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
@@ -232,7 +232,7 @@ export function createProxy(origin: string): Proxy {
 }
 
 // The library drains and destroys bodies that it no longer needs. The client's request must not be destroyed, so the
-// library receives a stream of its own.
+// library receives a separate stream.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();
@@ -261,8 +261,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The name must be in lower case, because the library recognizes a length only in that form. If it finds no length on
-  // a DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
+  // The library recognizes a length only under its lower-case name. If the library found no length on a DELETE or
+  // OPTIONS request, it would set the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;
@@ -289,8 +289,8 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns true if the body is read completely before the request takes a place at the upstream, so that a slow client
- * does not occupy a place.
+ * Returns whether the body must be read completely before the request takes a place at the upstream. Otherwise, a
+ * slow client would occupy a place.
  */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;

@@ -5,22 +5,22 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { endToEnd } from './headers.ts';
 import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
-/** A request in the form that undici expects. */
+/** A request in the form that undici requires. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** True if the connection has already carried another request. The connection sets this property. */
   reused?: boolean;
-  /** The address that the request was sent to. Set by the pool if the upstream has several addresses. */
+  /** The address to which the request was sent. Set by the pool if the upstream has several addresses. */
   sentTo?: string;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
   /**
-   * Closes the connection that is being opened for this request, if any. In `observe` mode, an attempt to connect has
-   * no time limit, so its socket would otherwise outlive the request.
+   * Closes the connection that is being opened for this request, if any. In `observe` mode, opening a connection has
+   * no time limit, so the socket could otherwise outlive the request.
    */
   stopConnecting?: () => void;
   /**
-   * Set by the connection if its socket failed while it was carrying this request. undici treats a reset as the normal
-   * end of a body without a length, so this property must be checked when such a body ends.
+   * Set by the connection if its socket failed while it was carrying this request. If a body has no length, undici
+   * treats a reset as its normal end, so this property must be checked when such a body ends.
    */
   broken?: boolean;
 }
@@ -28,7 +28,7 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 /** Sends requests over one connection or over several. */
 export type RequestSender = Pick<Dispatcher, 'dispatch'>;
 
-/** How far the response had progressed when the promise was rejected. */
+/** Shows how far the response had progressed when the promise was rejected. */
 export interface SendProgress {
   /** True once the first byte of the response has arrived. */
   responseStarted: boolean;
@@ -57,10 +57,10 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the head of a final response, or a failure if the response cannot be forwarded in any mode. A response cannot
- * be forwarded if its status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or if it has a transfer coding
- * that the gateway did not request and cannot remove. `Transfer-Encoding` applies to only one connection and is not
- * forwarded, so the client would mistake the coded bytes for the content (RFC 9112 §6.1).
+ * Returns the head of a final response, or a failure if the response cannot be forwarded in any mode. A response
+ * cannot be forwarded if its status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or if it has a
+ * transfer coding that the gateway did not request and cannot remove. `Transfer-Encoding` applies to only one
+ * connection and is not forwarded, so the client would mistake the encoded bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
@@ -83,14 +83,17 @@ export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): 
 interface ResponseHead {
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** False if the body ends only when the connection ends. A failed connection then looks like the end of the body. */
+  /**
+   * False if the body ends only when the connection ends. In that case, a connection failure looks like the end of
+   * the body.
+   */
   readonly isFramed: boolean;
 }
 
 // Old servers send `identity` for a body without a transfer coding (RFC 2616 §3.6).
 const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
-/** A signal that stops one exchange before its response is complete. It is a lightweight AbortController. */
+/** A signal, lighter than an AbortController, that stops one exchange before its response is complete. */
 export interface Stop {
   /** The reason why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;
@@ -103,7 +106,10 @@ export interface Stop {
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/** Creates a stop for one exchange. The requests of the exchange listen to the stop in turn. */
+/**
+ * Creates a stop for one exchange. If the exchange sends several requests, they listen to the stop one after the
+ * other.
+ */
 export function createStop(): Stop {
   let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;

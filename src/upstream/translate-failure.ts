@@ -8,12 +8,12 @@ import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 
-/** The facts about the exchange that the translation depends on. */
+/** The facts about the exchange that determine the translation. */
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
   /**
-   * The names of the top-level fields that a successful response of the operation can have. Empty if the response is an
-   * array.
+   * The names of the top-level fields that a successful response of the operation can have. Empty if a successful
+   * response is an array.
    */
   readonly documentedFields: ReadonlySet<string>;
   /** The owner of the credential that was sent to the upstream. `none` for anonymous callers. */
@@ -28,11 +28,16 @@ export interface FailureContext {
 /** The gateway's error for an error response or a failure of the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
-  /** True if the upstream refused the caller's credential, so it must no longer be remembered as verified. */
+  /**
+   * True if the upstream refused the caller's credential, in which case it must no longer be remembered as verified.
+   */
   readonly dropVerified: boolean;
 }
 
-/** Returns the normalized error for a response or a transport failure (rules, 8). Returns undefined for a success. */
+/**
+ * Returns the normalized error for an error response or a transport failure (rules, 8). Returns undefined for a
+ * successful response.
+ */
 export function translateFailure(
   response: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
@@ -89,7 +94,7 @@ function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayErr
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx status concerns the gateway's own request, which the client cannot fix.
+  // Any other 4xx status is about the request that the gateway composed, which the client cannot fix.
   return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 
@@ -113,7 +118,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Searching for the word first avoids parsing nearly every page a second time.
+  // Nearly every page lacks this word, so searching for it first avoids a second parse.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
@@ -152,7 +157,7 @@ function retryAfter(value: string | undefined): string | undefined {
   return isDate && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
-/** The forms of the legacy server's error responses. `other` stands for any other form. */
+/** The forms that the legacy server's error responses can have. `other` stands for any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
 /** The form of an error response, which is recorded in the trace, and the upstream's original message. */
@@ -166,7 +171,7 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// The maximum size, in bytes, of an error body that is searched for a message. Error bodies are small.
+// The maximum size, in bytes, of an error body that is searched for a message. Real error bodies are much smaller.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
@@ -187,13 +192,13 @@ export function readError(response: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // The server may also send an HTML page for a `.json` address and label it as JSON, so the beginning of the body is
-  // checked too.
+  // The server may send an HTML page for a `.json` address and label the page as JSON, so the beginning of the body
+  // is checked too.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
-/** Returns the message in a parsed body that has either of the JSON forms. */
+/** Returns the message in a parsed body that has one of the two JSON forms. */
 function messageOf(body: unknown): ErrorReading {
   const error = member(body, 'error');
   const message = member(member(body, 'errors'), 'message');
@@ -215,7 +220,7 @@ const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
- * them would try every way to divide them among its repetitions, so each additional comment would double the time.
+ * them would try every way of dividing them among its repetitions, so each additional comment would double the time.
  */
 function withoutProlog(text: string): string {
   let at = 0;
@@ -229,7 +234,10 @@ function withoutProlog(text: string): string {
   }
 }
 
-/** This length leaves room for white space between the two words of a document type. */
+/**
+ * The length of the part of a body that is searched for the beginning of HTML. It leaves room for white space between
+ * the two words of a document type.
+ */
 const HTML_START_LENGTH = 1000;
 
 function isHtmlType(response: UpstreamResponse): boolean {

@@ -22,7 +22,7 @@ const ABORTED_CODES = new Set([
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  // The reader of the body stopped reading.
+  // Used when the reader of the body stops reading.
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
@@ -59,7 +59,7 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
   shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.'],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.'],
   too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
-  // No client receives this error. Its code distinguishes it from real failures in the log and the metrics.
+  // No client receives this error. The code distinguishes it from real failures in the log and the metrics.
   aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };
 

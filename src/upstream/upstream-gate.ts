@@ -10,21 +10,21 @@ import type { UpstreamOptions } from './upstream-options.ts';
 export interface GatePass {
   /**
    * Gives the exchange's place to the next exchange in the queue. From then until `leave`, the exchange counts as one
-   * of this client's streams. Call this when the upstream has finished its part and only the client determines how much
-   * longer the exchange takes.
+   * of this client's streams. Call this when the upstream has finished its part, and only the client determines how
+   * much longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of its
-   * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only its first failures
-   * count toward the circuit.
+   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of
+   * its status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the first of its
+   * failures count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;
 }
 
 /** An exchange that has to wait for a place. */
 interface Waiter {
-  /** Ends the wait when it is triggered. */
+  /** Ends the wait when the signal is triggered. */
   readonly signal?: Cancellation | undefined;
   /** The client that the exchange belongs to. Waiting clients take turns. */
   readonly client?: string;
@@ -46,19 +46,19 @@ interface PastFailure extends FailureFacts {
   readonly at: number;
 }
 
-/** The latest failure and the latest changes of the circuit since startup. */
+/** The most recent failure, and the most recent changes of the circuit since startup. */
 export interface GateHistory {
   readonly lastFailure: PastFailure | undefined;
-  /** The latest changes of the circuit, oldest first. `at` is in epoch milliseconds. */
+  /** The most recent changes of the circuit, oldest first. `at` is in epoch milliseconds. */
   readonly changes: readonly (CircuitChange & { readonly at: number })[];
 }
 
 const MAX_CHANGES = 50;
 
-/** How many consecutive failures of the same page count toward the circuit. */
+/** The maximum number of consecutive failures of the same page that count toward the circuit. */
 const COUNTED_PER_PAGE = 3;
 
-/** Decides whether an exchange may begin. Plans and passthrough share one limit and one circuit. */
+/** Decides whether an exchange may begin. Documented operations and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
   /**
    * Returns a pass immediately if a place is free, and otherwise a promise for one. `waiter` is called only if the
@@ -66,9 +66,9 @@ export interface UpstreamGate {
    */
   enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does not
-   * take a place, but counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of kind
-   * `circuit_open` or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does
+   * not take a place. Instead, it counts as one of the client's streams from the beginning. Throws an
+   * `UpstreamFailure` of kind `circuit_open` or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
   /** Throws an `UpstreamFailure` of kind `shed` if this client may not open another stream. */
@@ -82,9 +82,9 @@ export interface UpstreamGate {
   history(): GateHistory;
 }
 
-// Failures caused by the gateway or the client are not held against the upstream.
+// Failures caused by the gateway or the client do not count against the upstream.
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'circuit_open']);
-// The upstream responded, so the transport works, even though the response exceeds the size limit.
+// The upstream responded, so the transport works even if the response exceeds the size limit.
 const TRANSPORT_WORKED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
 
 function outcomeOf(failure: UpstreamFailure | undefined): CircuitOutcome {
@@ -108,8 +108,8 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  // The number of failures of each page since the last success. The map contains only pages whose failures counted, so
-  // its size is limited by the number of failures that opens the circuit.
+  // The number of failures of each page since the last success. The map contains only pages whose failures counted,
+  // so it never has more entries than the number of failures that opens the circuit.
   const pageFailures = new Map<string, number>();
   const isRepeated = (page: string) => {
     const failures = (pageFailures.get(page) ?? 0) + 1;
@@ -120,7 +120,7 @@ export function createUpstreamGate(
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
     const outcome = outcomeOf(failure);
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
-    // A refused connection affects all pages. A trial must end with a verdict, whichever page it requested.
+    // A refused connection affects all pages. A trial must end with a verdict, no matter which page it requested.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
     return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
   };
@@ -150,8 +150,8 @@ export function createUpstreamGate(
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // While a trial request is in progress, all others wait for its outcome, which must not depend on how fast the
-        // client is.
+        // While a trial request is in progress, all other exchanges wait for its outcome. The outcome must not depend
+        // on how fast the client is.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);
@@ -172,7 +172,7 @@ export function createUpstreamGate(
       });
     });
     try {
-      // The circuit may have opened during the wait.
+      // The circuit may have opened while the exchange was waiting.
       refuseWhileOpen();
     } catch (error) {
       release();
@@ -190,8 +190,8 @@ export function createUpstreamGate(
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // This exchange is never the circuit's trial, because all others would then have to wait for a client that may
-      // send slowly.
+      // This exchange is never the circuit's trial, because all other exchanges would then have to wait for a client
+      // that may send slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {
@@ -208,7 +208,7 @@ export function createUpstreamGate(
   };
 }
 
-/** The maximum number of concurrent tasks, how many more may wait, and how long they may wait. */
+/** The maximum number of concurrent tasks, the maximum number of waiting tasks, and the maximum waiting time. */
 interface LimiterOptions {
   readonly concurrency: number;
   readonly queue: number;
@@ -229,9 +229,9 @@ export class LimiterRefusal extends Error {
 /** Limits concurrency, with a short queue in which clients take turns. */
 interface Limiter {
   /**
-   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with a
-   * `LimiterRefusal` or with the signal's reason. If the queue is full, the client with the most waiting tasks loses
-   * its last one to a client with fewer.
+   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with
+   * a `LimiterRefusal` or with the signal's reason. If the queue is full, the client with the most waiting tasks
+   * loses its last one to a client that has fewer.
    */
   acquire(waiter?: Waiter): Promise<() => void>;
   /**
@@ -258,7 +258,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return () => {
       if (released) return;
       released = true;
-      // The slot goes directly to the next task in the queue so that a new task cannot overtake it.
+      // The slot goes directly to the next task in the queue, so that no new task can overtake it.
       if (waiting.size > 0) waiting.next()?.enter();
       else inFlight -= 1;
     };

@@ -3,7 +3,7 @@ import { toAuthorization } from '../lib/basic-credentials.ts';
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
 import type { RetryBudgetOptions } from './retry-budget.ts';
 
-/** The credential to send to the upstream: the caller's, or that of a service account. */
+/** Whose credential to send to the upstream: the caller's or a service account's. */
 type UpstreamCredentials =
   | { readonly kind: 'forward' }
   | {
@@ -15,15 +15,15 @@ type UpstreamCredentials =
       readonly passwordFile?: string;
     };
 
-/** The `upstream.probe` configuration key. */
+/** The value of the `upstream.probe` configuration key. */
 interface ProbeOptions {
-  /** The path and query to probe, relative to the base address. Undefined if no probes are sent. */
+  /** The path and query of the probes, relative to the base address. Undefined if no probes are sent. */
   readonly path?: string;
   readonly intervalSeconds: number;
   readonly timeoutMs: number;
   /** The number of consecutive failed probes after which an address is taken out of use. */
   readonly unhealthyAfter: number;
-  /** The number of consecutive successful probes after which the address is used again. */
+  /** The number of consecutive successful probes after which an address is used again. */
   readonly healthyAfter: number;
 }
 
@@ -45,13 +45,13 @@ export interface UpstreamOptions {
   /** The maximum idle time between two chunks of a body. */
   readonly bodyTimeoutMs: number;
   /**
-   * The maximum time from admission until the response is complete or continues as a stream. Passthrough has no such
-   * limit.
+   * The maximum time from admission until the response is complete or continues as a stream. Passthrough exchanges
+   * have no such limit.
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest time that a client may pause while it reads a streamed response or sends a body. A client that pauses
-   * may keep one of the `streams` occupied.
+   * The longest time that a client may pause while it reads a streamed response or sends a body. While it pauses, the
+   * client occupies one of the `streams`.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
@@ -63,8 +63,8 @@ export interface UpstreamOptions {
   readonly queueTimeoutMs: number;
   readonly retryBudget: RetryBudgetOptions;
   /**
-   * How long idle connections stay open, in milliseconds. This is shorter than the usual server timeout (often 5 s), so
-   * the gateway closes idle connections first.
+   * How long idle connections stay open, in milliseconds. The value is shorter than the usual server timeout (often 5
+   * s), so that the gateway closes idle connections first.
    */
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
@@ -74,15 +74,15 @@ export interface UpstreamOptions {
   /** The maximum number of members and elements in a JSON response, counted across all levels. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
-  /** Whether to test the address of a real upstream with one request after startup. */
+  /** Whether to test the address of a real upstream by sending one request after startup. */
   readonly startupProbe: boolean;
   /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
-  /** Case-insensitive regular expressions. A message that matches one of them means that a permission is missing. */
+  /** Case-insensitive regular expressions. A message that matches any of them means that a permission is missing. */
   readonly permissionMessages: readonly string[];
 }
 
-/** The defaults for the `upstream` configuration key. */
+/** The default values of the `upstream` configuration key. */
 export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   alternates: [],
   ejection: { failures: 3, seconds: 10, maxSeconds: 120 },
@@ -114,15 +114,15 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   ],
 };
 
-// Longer than any client waits, but within the 24 days that Node's timers allow.
+// Longer than any client waits, and within the 24 days that Node's timers allow.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
 // Each stream buffers at most 64 KiB, so together these streams use at most 256 MiB.
 const MAX_STREAMS = 4096;
 
 /**
- * Returns options whose timeouts, queue and circuit never affect a request. Only the limits that protect memory remain:
- * the maximum size of a response, and a generous maximum number of streams.
+ * Returns options with which timeouts, the queue and the circuit never affect a request. Only the limits that protect
+ * memory remain: the maximum size of a response, and a generous maximum number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {

@@ -16,34 +16,39 @@ export interface LedgerParts {
   readonly kindOf: KindOf;
   /** The ids of the contract's operations. */
   readonly operations: readonly string[];
-  /** The release label for all counts. */
+  /** The release label under which everything is counted. */
   readonly release: string;
-  /** The store that is used until `open` is called, or permanently if it is never called. */
+  /** The store that is used until `open` is called. If `open` is never called, this store is used permanently. */
   readonly inMemory: OpenedStore;
   /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
-   * Called when writing fails, but only once per outage. If the error is `StoreUnavailable`, nothing is lost yet,
-   * because the batch will be written later.
+   * Called once per outage when writing fails. If the error is `StoreUnavailable`, nothing is lost yet, because the
+   * batch will be written later.
    */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most the data of
- * this period.
+ * How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most the data that
+ * was recorded during this time.
  */
 const WRITE_AFTER_MS = 500;
 
-/** The maximum number of remembered fingerprints, which are needed only so that `size` can include new violations. */
+/**
+ * The maximum number of fingerprints that are remembered. They are needed only so that `size` can include new
+ * violations.
+ */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Recording a request only adds to the pending data, which is written in batches, one at a time. */
+/**
+ * Creates a ledger. Recording a request only adds to data in memory. This data is written in batches, one at a time.
+ */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
-  /** Traffic rows that were counted for earlier sets of operations and have not been written yet. */
+  /** Traffic rows that were counted for earlier sets of operations and are not written yet. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();
@@ -74,11 +79,12 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // Each request counts once per violation so that counts can be compared with the number of requests.
+    // Each violation counts at most once per request, so that counts can be compared with the number of requests.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background work has no caller, except when the shadow contract checks a client's request after it has finished.
+    // Background work has no caller. The exception is a comparison with the shadow contract, which belongs to the
+    // client whose request is compared.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
@@ -116,7 +122,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // Until the batch is written, further data is added to the pending counts, whose size is limited.
+      // Until the batch is written, new data is added to the pending counts, whose size is limited.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;
@@ -187,9 +193,9 @@ export function createLedger(parts: LedgerParts): Ledger {
 
 /** Stores distinct violations and counts the traffic in which they occurred. */
 export interface Ledger extends LedgerReader {
-  /** Opens the configured store. Until then, all data stays in memory. */
+  /** Opens the configured store. Until then, all data is in memory. */
   open(): Promise<void>;
-  /** Records a finished request. The data is only added to memory at first. */
+  /** Records a finished request, at first only in memory. */
   record(trace: Trace): void;
   /** Returns the number of distinct violations. */
   size(): number;
@@ -198,20 +204,23 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Applies a new release label and new operations. Call `flush` first, because data that has not been written yet is
-   * assigned the new label.
+   * Uses a new release label and a new set of operations. Call `flush` first, because data that has not been written
+   * yet would be counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
   /** Writes the remaining data and closes the store. */
   close(): Promise<void>;
 }
 
-/** Returns a caller's position in the bitmap of distinct callers. All callers without a name share one position. */
+/**
+ * Returns a caller's position in the bitmap that counts distinct callers. All callers without a name share one
+ * position.
+ */
 type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Derives the positions from keyed hashes. Without the key, the positions reveal nothing about the names. */
+/** Derives the positions from keyed hashes. Without the key, positions reveal nothing about names. */
 function createCallerPlaces(key: string): CallerPlaces {
   return boundedMemo(MAX_REMEMBERED, (caller) =>
     distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),

@@ -3,7 +3,7 @@ import { boundedMemo } from '../../lib/bounded-memo.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 
-/** The properties that identify a violation. All its occurrences share them. */
+/** The properties that identify a violation. All occurrences of the violation have the same values. */
 export interface ViolationKind {
   /** 16 hexadecimal digits, beginning with a letter. A violation has the same fingerprint in every process. */
   readonly fingerprint: string;
@@ -18,16 +18,16 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** The number of recent violation objects that are remembered. */
+/** The number of violation objects that are remembered, most recent first. */
 const MAX_RECENT = 16;
 
 /**
- * Creates a function that identifies violations. To avoid repeated hashing, the function remembers a limited number of
- * violations.
+ * Creates a function that identifies violations. The function remembers a limited number of violations to avoid
+ * hashing them again.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
- * the contract in the same way share their violation objects. An object that was seen recently is recognized without
- * building a key.
+ * the contract in the same way share their violation objects. An object that was seen recently is therefore
+ * recognized without building a key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
@@ -51,7 +51,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** A violation and its identifying properties, which also depend on the operation and the status. */
+/** A violation and its identifying properties, which also depend on the operation and on the status. */
 interface Recent extends Occurrence {
   readonly operation: string | undefined;
   readonly kind: ViolationKind;
@@ -65,7 +65,7 @@ function reduced(key: string, { status, violation }: Occurrence): ViolationKind 
   return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };
 }
 
-// A fingerprint starts with a letter, because YAML may read text that starts with a digit as a number.
+// A fingerprint starts with a letter, because a YAML parser may read text that starts with a digit as a number.
 function toFingerprint(digest: string): string {
   return `${'abcdef'.charAt(Number.parseInt(digest.slice(-2), 16) % 6)}${digest.slice(0, 15)}`;
 }

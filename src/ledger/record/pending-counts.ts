@@ -10,13 +10,13 @@ import type { ViolationKind } from './fingerprint.ts';
 /** One occurrence of a violation. */
 interface Occurrence {
   readonly sample: LedgerSample;
-  /** The caller's position in the bitmap. Undefined for background work. */
+  /** The caller's position in the bitmap that counts distinct callers. Undefined for background work. */
   readonly caller: number | undefined;
 }
 
 /** The distinct violations since the last batch. */
 interface PendingEntries {
-  /** Adds an occurrence. Returns false if the limit of distinct violations is reached. */
+  /** Adds an occurrence. Returns false if the limit on distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
   /** Returns the fingerprints. */
   keys(): Iterable<string>;
@@ -27,8 +27,8 @@ interface PendingEntries {
 /** The maximum number of distinct violations per direction that can be waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * The fraction of the limit that one rule for one operation can occupy once half of the limit is in use. This fraction
- * prevents a caller who makes up parameter names from displacing other violations.
+ * When at least half of the limit is in use, the fraction of it that a single rule for a single operation can occupy.
+ * Without this fraction, a caller who makes up parameter names could displace all other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -136,7 +136,7 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
+/** Creates the counts. Each operation has a row of numbers, so that counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));
@@ -165,7 +165,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work does not count as a client's request, but its check results still provide information about the
+      // Background work does not count as a client's request, but the results of its checks are evidence about the
       // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
@@ -192,8 +192,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether a response could have been refused. Error responses are never refused, so counting them would distort
- * the numbers on which promotions are based.
+ * Returns whether a response could have been refused. Error responses are never refused, so counting them would
+ * distort the numbers on which the ladder bases promotions.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -10,13 +10,13 @@ import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './sqlite/file-store.ts';
 
-/** The place where a ledger is stored. The gateway and the commands open ledgers only through this interface. */
+/** The place where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
 interface LedgerLocation {
   /** The location as written in the configuration. */
   readonly name: string;
-  /** The configuration key for the location, as a JSON pointer. */
+  /** The configuration key that sets the location, as a JSON pointer. */
   readonly key: string;
-  /** False if the data is lost when the process ends. In that case, other processes cannot read it. */
+  /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
   /** True if several processes can write to the store. Otherwise, worker processes write through the primary. */
   readonly isShared: boolean;
@@ -32,12 +32,12 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** The parts that a gateway needs to write to a ledger in Redis. */
+/** The parts that a gateway needs to use a ledger in Redis. */
 export interface LedgerFleet {
   readonly redis: Redis;
   /** The name of this instance. */
   readonly replica: string;
-  /** Called when the server has lost data that this process wrote. */
+  /** Called when the Redis server has lost data that this process wrote. */
   readonly onDataLost: () => void;
 }
 
@@ -58,7 +58,7 @@ export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLo
   }
 }
 
-/** A call of this function does not compile if `ledgerAt` has no case for a kind of store. */
+/** If `ledgerAt` has no case for a kind of store, a call of this function does not compile. */
 function unknownStore(kind: never): never {
   throw new Error(`the ledger store ${String(kind)} has no location`);
 }
@@ -84,7 +84,8 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
-      // The module is imported only here, because it loads SQLite, which a gateway with a new ledger does not need.
+      // The module is imported only here, because it loads SQLite. A gateway with a new ledger does not need SQLite
+      // at startup.
       const { openLedgerFile } = await import('./sqlite/open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {
@@ -130,8 +131,8 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
 }
 
 /**
- * Returns the options for a ledger in a different file. Every command that replaces the location calls this function to
- * ensure that no part of the configured location is used.
+ * Returns the options for a ledger in a different file. Every command that replaces the location calls this function,
+ * so that nothing of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, store: 'file', file };

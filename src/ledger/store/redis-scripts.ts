@@ -21,11 +21,12 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 export const REPLICA_HOURS = 48;
 
 /**
- * The number of replicas whose counts are stored. If there are more, those that were seen least recently are removed.
+ * The number of replicas whose counts are stored. If there are more, the counts of the replicas seen least recently
+ * are removed.
  */
 export const MAX_REPLICAS = 200;
 
-/** Creates the ledger if it is empty, and returns the shared key for hashing callers and all fingerprints. */
+/** Creates the ledger if it does not exist yet. Returns all fingerprints and the shared key for hashing callers. */
 export const OPEN: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -37,9 +38,9 @@ return {redis.call('HGET', base, 'callerKey'), redis.call('ZRANGE', base .. ':se
 };
 
 /**
- * Adds a batch. A script is atomic, and if the memory is full, Redis refuses the script before its first write. A batch
- * is therefore stored completely or not at all. A batch that has already been stored is not added again, even if the
- * server receives a delayed copy of it after a later batch of the same process.
+ * Adds a batch. Scripts are atomic, and if the memory is full, Redis refuses a script before its first write, so a
+ * batch is stored completely or not at all. A batch that is already stored is not added again, even if a delayed copy
+ * of it arrives after a later batch of the same process.
  */
 export const WRITE_BATCH: RedisScript = {
   source: `
@@ -234,7 +235,7 @@ redis.call('HINCRBY', base, 'dropped', removed + batch.dropped)
 return {epoch, callerKey, count(), removed}`,
 };
 
-/** Returns the data that a reader needs before it can read the entries and the traffic in parts. */
+/** Returns the data that a reader needs before reading the entries and the traffic in parts. */
 export const READ_INDEX: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -296,7 +297,7 @@ return found`,
 };
 
 /**
- * The end of a script that has added up counts in the table `sums`. It returns the table as a flat list of names and
+ * The end of every script that adds up counts in the table `sums`. It returns the table as a flat list of names and
  * sums.
  */
 const FLAT_SUMS = `

@@ -42,11 +42,11 @@ import {
   WRITE_BATCH,
 } from './redis-scripts.ts';
 
-/** The parts of a store in Redis. */
+/** The parts that a store in Redis needs. */
 interface RedisStoreParts {
   readonly redis: Redis;
   readonly limits: StoreLimits & { readonly maxBytes: number };
-  /** The name of this instance. Its counts are stored under this name. */
+  /** The name of this instance, under which its counts are stored. */
   readonly replica: string;
   /** Called when the server has lost data that this process wrote. */
   readonly onDataLost?: () => void;
@@ -58,15 +58,15 @@ interface RedisStoreParts {
  */
 const OPEN_MS = 500;
 /**
- * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout for
- * the commands that requests wait for.
+ * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout
+ * for commands that requests wait for.
  */
 const SCRIPT_MS = 2_000;
-/** The number of entries that one script reads. It is small so that other commands are not delayed for long. */
+/** The number of entries that one script reads. The number is small so that other commands are not delayed for long. */
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 
-/** Opens the store that several gateways share. If Redis is not available yet, the store catches up later. */
+/** Opens the store that several gateways share. If Redis is not available yet, the batches are written later. */
 export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStore> {
   const { redis } = parts;
   const callerKey = randomBytes(32).toString('hex');
@@ -91,7 +91,7 @@ export async function openRedisReader(redis: Redis, waitMs: number, query: Ledge
   return readSnapshot(createRun(redis), query, systemClock());
 }
 
-/** Creates the store. `callerKey` is used if the ledger is empty. */
+/** Creates the store. `callerKey` is stored as the key for hashing callers if the ledger is empty. */
 export function createRedisStore(parts: RedisStoreParts, callerKey: string): LedgerStore {
   const { redis, limits, replica, onDataLost } = parts;
   const run = createRun(redis);
@@ -121,7 +121,7 @@ export function createRedisStore(parts: RedisStoreParts, callerKey: string): Led
 
 type Run = (script: RedisScript, args: readonly (string | number)[]) => Promise<RedisReply>;
 
-/** Returns a function that runs a script on the ledger. The strings in the result are returned as bytes. */
+/** Returns a function that runs a script on the ledger. The script's results contain bytes in place of strings. */
 function createRun(redis: Redis): Run {
   const base = redis.key('ledger');
   return async (script, args) => {
@@ -172,7 +172,7 @@ function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) 
   return { operation, hour, counts: Object.fromEntries(counts) };
 }
 
-/** Reads the ledger in parts. An entry that is removed during the reading is missing from the result. */
+/** Reads the ledger in parts. The result does not contain entries that are removed while it is being read. */
 async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot> {
   const { since, release, operation, replica, history = false } = query;
   const hour = hourOf(takenAt);
@@ -295,7 +295,7 @@ function splitOnce(text: string): readonly string[] {
 /** The counts of one replica. */
 interface ReplicaCounts {
   readonly traffic: ReturnType<typeof createTrafficSums>;
-  /** The number of occurrences by release, for each fingerprint. */
+  /** For each fingerprint, the number of occurrences by release. */
   readonly entries: ReadonlyMap<string, Readonly<Record<string, number>>>;
 }
 
@@ -317,7 +317,8 @@ async function readReplica(run: Run, replica: string, from: number, hour: number
 }
 
 /**
- * Returns an entry with the counts of one replica. The callers, samples and history remain those of the whole fleet.
+ * Returns an entry with the counts of one replica. The callers, samples and history are still those of the whole
+ * fleet.
  */
 function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
   return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };

@@ -27,7 +27,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      // Operations without requirements also need this stage, because callers without an account may have to be denied.
+      // Operations without requirements also need this stage, because it may have to deny callers without an account.
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
@@ -68,13 +68,13 @@ async function judgedBy(
   return reply;
 }
 
-/** Descriptions, for the caller, of missing requirements other than permissions. */
+/** The names, for the caller, of unmet requirements that are not permissions. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The facts about the caller that a refusal depends on. */
+/** The facts about the caller that determine which error a refusal returns. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;

@@ -15,8 +15,8 @@ import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../plan.ts';
 
 /**
- * Checks `page` and `pageSize` against their bounds, before the request is sent upstream and again when the response
- * has arrived (rules, 5).
+ * Checks `page` and `pageSize` against their bounds before the request is sent upstream, and again when the response
+ * arrives (rules, 5).
  */
 export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): StagePlanner {
   return {
@@ -44,7 +44,7 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
               counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
             }
             const { firstPage } = paging;
-            // The page count of an empty list is undefined here, so the bound does not apply.
+            // For an empty list, the page count is undefined, so the bound does not apply.
             const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
             if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
             return reply;
@@ -72,10 +72,10 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
 }
 
 /**
- * Returns whether a reply updates the remembered page count. A new response from the upstream always does, even if it
- * no longer has a page count. A stored page may be older than the remembered count, so it updates the count only if its
- * own count is higher. A stored page never restores a forgotten count, because an outdated count would then appear to
- * be new.
+ * Returns whether a reply updates the remembered page count. A new response from the upstream always updates it, even
+ * if the response no longer has a page count. A stored page may be older than the remembered count, so it only ever
+ * raises the count. A stored page never restores a forgotten count, because an outdated count would then appear to be
+ * new.
  */
 function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
@@ -85,7 +85,7 @@ function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | 
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // A value that cannot be parsed has already been reported by the parameter check.
+  // The parameter check has already reported a value that cannot be parsed.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

@@ -61,7 +61,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const requested: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
-    // Other callers may be waiting for the same page, so the fetch continues even if this client disconnects.
+    // Other callers may be waiting for the same page, so fetching continues even if this client disconnects.
     const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
@@ -98,8 +98,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   };
 
   /**
-   * Uses the page if another gateway has fetched it in the meantime. Otherwise, fetches the page, unless another
-   * gateway is already doing so.
+   * Uses the page if another gateway has just fetched it. Otherwise, fetches the page unless another gateway is
+   * already fetching it.
    */
   const refreshOnce = async (
     key: string,
@@ -137,8 +137,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A refusal always counts as a difference, because one caller may see the page and the other may not. An empty
-        // tag guarantees a difference, because a page's entity tag is never empty.
+        // A refusal always counts as a difference, because one caller may see the page and the other may not. An
+        // empty tag ensures this: no page has an empty entity tag.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -205,9 +205,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
- * Returns a function that checks whether a page is stale or soon will be. `share` is the final fraction of the
- * freshness lifetime that counts as soon. Each gateway uses a random fraction between half of `share` and all of it so
- * that the gateways do not all request the lock at the same time.
+ * Returns a function that checks whether a page is stale or soon will be. "Soon" means the final fraction of the
+ * freshness lifetime. Each gateway chooses a random fraction between half of `share` and all of `share`, so that the
+ * gateways do not all request the lock at the same time.
  */
 function isStaleSoon(share: number, clock: Clock): (found: CacheLookup) => boolean {
   const ownShare = share * (0.5 + Math.random() / 2);
@@ -238,8 +238,8 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether the status means that this audience may not see the page. If so, the stored copy must no longer be
- * served, even if the upstream fails later.
+ * Returns whether a status means that this audience may not see the page. If so, the stored copy must not be served
+ * again, even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;

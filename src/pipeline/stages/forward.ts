@@ -35,7 +35,7 @@ export interface ForwardServices {
   /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Makes the cache store the operation's responses separately for each caller from now on. */
+  /** From now on, makes the cache store the operation's responses separately for each caller. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
@@ -105,7 +105,7 @@ export function forward(services: ForwardServices): StagePlanner {
 }
 
 /**
- * Records the details of an error response. In transparent mode, the request continues even if these details cannot be
+ * Records the details of an error response. In transparent mode, the request continues even if the details cannot be
  * read.
  */
 async function readFailure(
@@ -187,7 +187,7 @@ function repeatsCredential(response: UpstreamResponse, { audience, principal }: 
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
   const credential = authorization.slice(authorization.indexOf(' ') + 1);
   if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(response.body)) return false;
-  // JSON may escape slashes.
+  // JSON strings may contain escaped slashes.
   const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
   return forms.some((form) => includes(response, form));
 }
@@ -197,8 +197,8 @@ function includes({ headers, body }: UpstreamResponse, text: string): boolean {
 }
 
 /**
- * Returns the `Authorization` header to send. A service account is used only if the contract states that responses do not
- * depend on the caller (rules, 2).
+ * Returns the `Authorization` header to send. The service account is used only if the contract states that responses
+ * do not depend on the caller (rules, 2).
  */
 function authorizationFor(
   planned: PlannedOperation,

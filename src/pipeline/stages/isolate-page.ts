@@ -13,8 +13,8 @@ export interface IsolatePageServices {
 }
 
 /**
- * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, every request for a broken
- * page would cost its client and the upstream a full exchange. Other pages are not affected.
+ * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, each request for a broken
+ * page would make its client and the upstream go through a full exchange that fails. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
   /** The pages whose most recent fetch failed, ordered by the time of that failure. */
@@ -56,7 +56,7 @@ export function isolatePage({ failingPages: options, clock }: IsolatePageService
       return (next) => (exchange) => {
         if (failing.size > 0) refuseIsolated(pageKey(planned, exchange));
         const fetched = next(exchange);
-        // The outcome is recorded separately so that the reply is not delayed.
+        // The outcome is recorded in a separate promise so that the reply is not delayed.
         void record(fetched, () => pageKey(planned, exchange));
         return fetched;
       };
@@ -73,14 +73,17 @@ interface FailingPage {
   readonly isolatedUntil: number;
 }
 
-/** Failures that are further apart than this, in milliseconds, do not count as consecutive. */
+/**
+ * The maximum time between two consecutive failures, in milliseconds. Failures further apart do not count as
+ * consecutive.
+ */
 const ROW_MS = 60_000;
 const MAX_PAGES = 1000;
 
 /**
- * Failures that a single page can cause. A refused connection, a full queue or an open circuit is not one of them,
- * because it affects all pages. Neither is a response that violates the contract: it came from a working upstream, and
- * the ladder has to see how many such responses are refused.
+ * Failures that a single page can cause. The set does not contain a refused connection, a full queue or an open
+ * circuit, because these affect all pages. It does not contain a response that violates the contract either: such a
+ * response comes from a working upstream, and the ladder must be able to count how many of them are refused.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',

@@ -44,11 +44,14 @@ interface RateLimiterParts {
 }
 
 /**
- * The maximum number of budgets stored per rule. Beyond this number, the least recently used budget is dropped, so its
- * owner starts again with a full one.
+ * The maximum number of budgets stored per rule. When there are more, the least recently used budget is dropped, and
+ * its owner starts again with a full budget.
  */
 const MAX_BUDGETS = 50_000;
-/** How often the fleet's key is read again, in case Redis has lost its data, in milliseconds. */
+/**
+ * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data in the
+ * meantime.
+ */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
@@ -93,8 +96,8 @@ export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: Ra
 }
 
 /**
- * Returns whose budget a request uses, or undefined if the rule does not apply. Unverified callers use the budget of
- * their network. Otherwise, anyone could use up somebody else's budget with a forged name.
+ * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. Unverified callers
+ * use the budget of their network. Otherwise, anyone could use up another caller's budget with a forged name.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));
@@ -121,7 +124,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
           keyPrefix: '',
           insuranceLimiter: memory,
         });
-  // The library stores keys until they expire and does not limit their number.
+  // The library stores each key until it expires, without limiting the number of keys.
   const recent = new LRUCache<string, true>({
     max: MAX_BUDGETS,
     dispose: (_value, key, reason) => {
@@ -130,8 +133,8 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
   });
   return {
     /**
-     * Counts a request against the budget of `text`, whose name in Redis is `hash`. If `hash` is undefined, only this
-     * gateway counts the request.
+     * Counts a request against the budget of the owner `text`, which Redis stores under `hash`. If `hash` is
+     * undefined, only this gateway counts the request.
      */
     async take(text: string, hash: string | undefined): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
@@ -160,8 +163,8 @@ function storeOf(redis: Redis) {
 }
 
 /**
- * Returns a function that hashes names and networks with the fleet's key. The function returns undefined while the key
- * is unknown because Redis is unavailable.
+ * Returns a function that hashes names and networks with the key that the fleet shares. The function returns
+ * undefined as long as Redis is unavailable and the key is therefore unknown.
  */
 function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
   const key = openFleetKey(redis, 'limits');

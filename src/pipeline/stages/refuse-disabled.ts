@@ -19,7 +19,7 @@ export function refuseDisabled(clock: Clock): StagePlanner {
   };
 }
 
-/** Returns the error for a disabled operation. It does not contain the operator's reason. */
+/** Returns the error for a disabled operation. The error does not contain the operator's reason. */
 function operationDisabled(remainingMs: number): GatewayError {
   return new GatewayError('operation_disabled', 'This operation is temporarily disabled.', {
     headers: { 'Retry-After': String(Math.ceil(remainingMs / 1000)) },

@@ -16,8 +16,8 @@ export interface LegacyAddresses {
 
 /**
  * Rewrites legacy addresses in documented responses if the configuration enables this. The stage runs outside the
- * cache, because without a configured `publicOrigin` the public address depends on the client's `Host` header and must
- * not be stored for other clients.
+ * cache: unless `publicOrigin` is configured, the public address depends on the client's `Host` header, so the
+ * rewritten response must not be stored for other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {
@@ -37,7 +37,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   };
 }
 
-/** Returns the reply with a different body. If the reply had an entity tag, the new body's tag replaces it. */
+/** Returns the reply with a different body. An entity tag is replaced with the tag of the new body. */
 function withBody(reply: Reply, body: Buffer): Reply {
   if (body === reply.body) return reply;
   return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };

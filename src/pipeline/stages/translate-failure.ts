@@ -34,9 +34,10 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         } catch (error) {
           throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
         }
-        // In transparent mode, credentials are not verified, so there is nothing to translate or to forget.
+        // With the error style `legacy`, nothing is translated. Only a 401 response matters, because the credential
+        // must then be forgotten. In transparent mode, no credential is remembered as verified.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
-        // A JSON body without an error at its top level means success. All other bodies are inspected.
+        // A JSON body without an error at its top level means success. Every other body is inspected.
         if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;
         const service = serviceCredential && !exchange.delegated;
         const failure = translate(reply, {

@@ -83,15 +83,15 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
 }
 
 function tooLarge(rest: Readable, limit: number): GatewayError {
-  // The rest of the body is read and discarded until the connection is closed. Closing a connection with unread bytes
-  // would reset it, and the client would lose the response.
+  // The rest of the body is read and discarded until the connection is closed. If unread bytes were left, closing the
+  // connection would reset it, and the client would lose the response.
   rest.on('error', () => undefined).resume();
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
   });
 }
 
-/** Returns a stream of the same bytes that can be destroyed without destroying the client's connection. */
+/** Returns a stream of the same bytes. Destroying the stream does not destroy the client's connection. */
 function detached(body: Readable): Readable {
   return Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false });
 }
@@ -122,8 +122,8 @@ async function inspect(
     const message = describeExcess('the request body', parsed.limit, limits.json);
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  // The bytes are forwarded unchanged, so if two members have the same name, the upstream may read the one that was not
-  // checked.
+  // The bytes are forwarded unchanged, so if two members have the same name, the upstream may read the member that
+  // was not checked.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'The request body contains a repeated member.');
   return check(planned, parsed.value, exchange);

@@ -72,7 +72,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // The same failure is recorded as when the gateway decodes a response for the client.
+        // Records the same failure that is recorded when the gateway decodes a response for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,
@@ -97,7 +97,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         const before = violations.length;
         const checking = checkReply(exchange, reply);
         const checkedReply = checking instanceof Promise ? await checking : checking;
-        // If there is no other violation, the server error itself is recorded.
+        // The server error itself is recorded only if there is no other violation.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
       };
@@ -196,8 +196,8 @@ function parseBody(
 }
 
 /**
- * Returns the facts about a response that is too deeply nested or too large to parse. Such a response violates the
- * contract, except in `observe` mode, which does not check it.
+ * Returns the facts about a response that is too deeply nested or too large to parse. Such a response counts as a
+ * violation, except in `observe` mode, where it is not checked.
  */
 function excessFacts(
   exchange: Exchange,
@@ -227,7 +227,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** Returns the facts that were determined earlier for identical bytes. */
+/** Returns the facts that were determined when identical bytes were received before. */
 function knownFacts(
   exchange: Exchange,
   known: KnownBody,
@@ -264,7 +264,7 @@ function judgeFindings(
   services: ValidateResponseServices,
 ): CheckedResponse {
   const { violations, reported } = findings;
-  // Violations that are only reported do not affect the verdict, so the response is forwarded and stored as usual.
+  // Reported violations do not affect the verdict, so the response is forwarded and stored as usual.
   exchange.trace.violations.push(...violations, ...reported);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;

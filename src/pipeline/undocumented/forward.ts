@@ -10,7 +10,7 @@ import type { Reply } from '../reply.ts';
 import type { Handler } from '../plan.ts';
 import { endedEarly, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
 
-/** Services for forwarding requests to undocumented paths. */
+/** The services that forward requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
   readonly upstream: Pick<Upstream, 'exchange'>;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */

@@ -16,7 +16,7 @@ import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
-  /** Always undefined, which distinguishes this plan from an operation's plan. */
+  /** Always undefined. Distinguishes this plan from the plan of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */

@@ -11,7 +11,7 @@ export interface AllowEntry {
   readonly method: string;
   /** A path pattern. `{name}` matches one segment, and a final `/**` matches everything below. */
   readonly path: string;
-  /** The permission that the caller needs. */
+  /** The permission that the caller must have. */
   readonly permission?: string | undefined;
 }
 
@@ -20,9 +20,9 @@ export interface PassingVerdict {
   readonly pass: true;
   readonly permission: string | undefined;
   readonly reported: boolean;
-  /** True if the contract contains the path but not the method. Used in reports. */
+  /** True if the contract contains the path but not this method. Used in reports. */
   readonly documentedPath?: boolean;
-  /** True if the method belongs to an inferred operation that is disabled. */
+  /** True if the method belongs to an operation that was inferred and is disabled. */
   readonly isDisabled?: boolean;
 }
 
@@ -75,8 +75,9 @@ export function compileUndocumentedPolicy(
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
-    // A different spelling must not evade the checks of a documented path, or the permission that an entry requires. An
-    // entry that contains exactly this spelling or that, like this path, ends with a slash is intentional.
+    // Another spelling of a path must not bypass the checks of a documented path, or the permission that an entry
+    // requires. An entry with exactly this spelling is intentional, and so is an entry that ends with a slash if the
+    // path does too.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
@@ -88,14 +89,14 @@ export function compileUndocumentedPolicy(
   };
 }
 
-/** Returns whether two entries require the same permission, or whether neither entry exists. */
+/** Returns whether two entries require the same permission, or are both undefined. */
 function isSame(one: AllowEntry | undefined, other: AllowEntry | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.permission === other.permission;
 }
 
 /**
- * Returns the policy's verdict on a request that matches no operation. `match` is the contract path that the request's
- * path matches, if any. `matchPath` finds the contract path for any other path.
+ * Returns the policy's verdict on a request that matches no operation. `match` is the contract path that matches the
+ * request's path, if any. `matchPath` finds the matching contract path of any other path.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
@@ -121,10 +122,10 @@ const PATH_PARAMETER = /(?:;|%3b).*$/i;
 const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
- * Returns the simplest path that a server could take a path to mean, so that rules for one path also apply to its other
- * spellings. Percent-encoded characters are decoded. Path parameters, empty segments, a final slash, and dots and
- * spaces at the end of a segment are removed: Tomcat ignores path parameters and empty segments, some frameworks ignore
- * a final slash, and IIS ignores final dots and spaces.
+ * Returns the simplest path that a server could take a path to mean, so that rules for one path also apply to its
+ * other spellings. Percent-encoded characters are decoded. These parts are removed: path parameters and empty
+ * segments, which Tomcat ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a
+ * segment, which IIS ignores.
  */
 export function plainPath(path: string): string {
   const segments = path.split('/').map((segment) =>

@@ -17,7 +17,7 @@ import type { Stage } from '../plan.ts';
 /** Options for handling the legacy server's addresses in responses from undocumented paths. */
 export interface AddressServices {
   readonly legacy: LegacyAddresses;
-  /** True if addresses in bodies are also rewritten (rules, 11). */
+  /** True if addresses are rewritten in bodies too (rules, 11). */
   readonly rewriteUrls: boolean;
   /** Returns the gateway's public base address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;
@@ -86,7 +86,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// The length and any strong validator describe the original bytes, so they would not match the rewritten ones.
+// The length and any strong validator describe the original bytes, so they would not fit the rewritten bytes.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();
@@ -95,7 +95,7 @@ function changedLength(headers: HeaderPairs): HeaderPairs {
   });
 }
 
-// Headers whose whole value is an address, and headers in which addresses occur among other values.
+// Headers whose whole value is an address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);
 const ADDRESSES = new Set(['refresh', 'link']);
 const REWRITTEN = [...ADDRESS, ...ADDRESSES, 'set-cookie'];

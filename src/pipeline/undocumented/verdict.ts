@@ -51,9 +51,9 @@ function undocumentedRefusal(
 }
 
 /**
- * Makes the place of a reported violation more precise once a successful response has shown that the path exists on the
- * upstream. Clients can put anything into an invented path, including names, but the first word of a path that exists
- * is known to come from the server.
+ * Makes the place of a reported violation more precise after a successful response has shown that the path exists on
+ * the upstream. Clients can put anything into an invented path, even names of people. The first word of a path that
+ * exists, however, is known to come from the server.
  */
 export function nameExistingPath(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
@@ -69,8 +69,8 @@ export function nameExistingPath(
 const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
 
 /**
- * Returns the violation for an undocumented path. Its place consists of the method and the path with placeholders, and
- * can be copied to `undocumented.allow`.
+ * Returns the violation for an undocumented path. The violation's place consists of the method and the path with
+ * placeholders, and can be copied to `undocumented.allow`.
  */
 function undocumented(at: string, documentedPath: boolean, isDisabled = false): Violation {
   return {

@@ -10,7 +10,7 @@ import type { FileLimits } from './sqlite-file.ts';
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
-  /** The key for hashing callers, stored in newly created tables. */
+  /** The key for hashing callers that is stored in newly created tables. */
   readonly callerKey?: string;
 }
 
@@ -20,7 +20,7 @@ type WorkerTask =
   | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
   | { readonly kind: 'close' };
 
-/** A task with an id. The response contains the same id. */
+/** A task with an id, which the response repeats. */
 export type WorkerRequest = WorkerTask & { readonly id: number };
 
 /** The result of a task, or the message of its error. */
@@ -31,7 +31,7 @@ export type WorkerResponse =
 // The worker is in the same folder as this file and has the same extension: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** The limits on the thread's heap, in MB. They are low because the thread runs permanently. */
+/** The limits on the thread's heap, in MB. They are low because the thread runs all the time. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {
@@ -42,8 +42,8 @@ interface PendingTask {
 
 /**
  * Opens a ledger file, checks it and reads its fingerprints. After that, only a separate thread uses the file. Throws
- * `LedgerStoreError`. SQLite is loaded only if the file has content, so the first startup with a new file does not load
- * it.
+ * `LedgerStoreError`. SQLite is loaded only if the file has content, so that the first startup with a new file is
+ * faster.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
@@ -56,8 +56,8 @@ export async function openFileStore(path: string, limits: FileLimits): Promise<O
 }
 
 /**
- * Creates a store whose file is written by a separate thread. The thread is started by the first task, so an idle
- * gateway does not have the thread. If the thread ends, the next task starts it again.
+ * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway
+ * has no such thread. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;
@@ -86,7 +86,8 @@ interface Thread {
 }
 
 function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // This module is loaded only when needed, because it takes 2 MB of memory and an idle gateway does not need threads.
+  // This module is loaded only when it is needed, because it takes 2 MB of memory and an idle gateway starts no
+  // threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();

@@ -9,14 +9,15 @@ import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } 
 const BUSY_MS = 5_000;
 
 /**
- * The number of changed pages that SQLite can hold in memory. No batch changes that many pages, so a batch is not
- * written to the disk before it is committed. This makes it possible to distinguish a full disk from a full ledger.
+ * The number of changed pages that SQLite can buffer in memory. No batch changes that many pages, so SQLite never
+ * writes a batch to the disk before it commits the batch. A full disk can therefore be distinguished from a full
+ * ledger.
  */
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`.
- * New tables store `callerKey`, the key for hashing callers, which is random by default.
+ * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws
+ * `LedgerStoreError`. `callerKey` is the key for hashing callers that new tables store. It is random by default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
   return convertFileErrors(path, () => {
@@ -56,8 +57,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. Since no process
-      // can write to a ledger in such a folder, the ledger can be opened as immutable.
+      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. No process can
+      // write to a ledger in such a folder, so the ledger can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
@@ -154,7 +155,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-/** Runs the work in one transaction, which is rolled back if the work throws. Use `IMMEDIATE` for writing. */
+/** Runs the work in one transaction, which is rolled back if the work throws. To write, pass `IMMEDIATE`. */
 export function inTransaction<T>(
   database: DatabaseSync,
   work: () => T,
@@ -166,7 +167,7 @@ export function inTransaction<T>(
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // After some failures, such as a full disk, SQLite has already rolled back.
+    // After some errors, such as a full disk, SQLite has already rolled back the transaction.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }

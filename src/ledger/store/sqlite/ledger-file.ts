@@ -8,7 +8,7 @@ export const USE_ANOTHER_FILE = 'set ledger.file to another file, or move this o
 
 /**
  * Creates a ledger file and, if necessary, its folder, and checks that the file is writable. Returns true if the file
- * is empty. The file must exist before SQLite opens it. Otherwise, SQLite would create it with permissions that let all
+ * is empty. The file must exist before SQLite opens it, because SQLite would create it with permissions that let all
  * users read it. SQLite's companion files inherit the permissions of the ledger file.
  */
 export function beginFile(path: string): boolean {

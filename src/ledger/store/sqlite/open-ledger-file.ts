@@ -24,8 +24,8 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
 }
 
 /**
- * Opens the file. Returns undefined if the file is empty because the gateway that created it has not received any
- * requests.
+ * Opens the file. Returns undefined if the file is empty, which means that the gateway that created it has not
+ * received any requests.
  */
 function openForReading(path: string): DatabaseSync | undefined {
   return toStartFault(path, () => {
@@ -38,7 +38,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors about the file to `StartFault`. Some damage is not noticed until the file is read. */
+/** Converts errors about the file to `StartFault`. Some damage is detected only when the file is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

@@ -63,7 +63,8 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch within the limits cannot be committed, the disk is full, and removing rows would not help.
+        // If a batch that is within the limits cannot be committed, the disk is full, and removing rows would not
+        // help.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;
@@ -138,10 +139,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/**
- * Limits the size of the file. A file that grew beyond the limit while an earlier, higher limit applied is made
- * smaller.
- */
+/** Limits the size of the file. If the file grew larger under an earlier, higher limit, it is made smaller. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -150,7 +148,8 @@ function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => num
 }
 
 /**
- * Releases the disk space of removed rows, both in the file and in the write-ahead log, unless the file is being read.
+ * Releases the disk space of removed rows, in the file and in the write-ahead log. Does nothing while the file is
+ * being read.
  */
 function releaseSpace(database: DatabaseSync): void {
   if (numberOf(database, 'freelist_count') === 0) return;
@@ -158,7 +157,7 @@ function releaseSpace(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full. The next attempt is made an hour later.
+    // The file is in use or the disk is full. The next attempt takes place an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
@@ -169,7 +168,7 @@ function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk is full, so the file stays as it was at the last checkpoint.
+    // The disk is full. The file stays as it was at the last checkpoint.
   }
 }
 
@@ -181,11 +180,13 @@ interface SqliteRoom {
   /** Removes everything that is older than the retention period. */
   forget(now: number): void;
   /**
-   * Removes entries so that neither direction exceeds its limit. The rule with the most entries loses entries first,
-   * starting with those that were seen least recently. Returns the number of entries removed.
+   * Removes entries until neither direction exceeds its limit. Entries are removed from the rule that has the most
+   * entries, starting with the entries that were seen least recently. Returns the number of entries removed.
    */
   evict(): number;
-  /** Removes the oldest rows from a full file. Returns the number of rows removed, which is 0 if none are left. */
+  /**
+   * Removes the oldest rows from a full file. Returns the number of rows removed, or 0 if the file has no more rows.
+   */
   makeRoom(): number;
   /** Returns the number of entries. */
   size(): number;
@@ -196,7 +197,7 @@ function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: Stor
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // The entries are ranked within their rule, so made-up names displace only other made-up names.
+    // Entries are ranked within their rule, so made-up names displace only other made-up names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,

@@ -7,15 +7,16 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** The inode. It identifies the file even if the file is renamed. */
+  /** The inode, which identifies the file even after the file has been renamed. */
   readonly inode: string | undefined;
   /** The inodes of the companion files, by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Opens a store in an SQLite file, in the calling thread. Throws `LedgerStoreError`. If the file is removed or replaced
- * later, the next batch is written to a file at the original path, because no other process can read a removed file.
+ * Opens a store in an SQLite file, in the calling thread. Throws `LedgerStoreError`. If the file is later removed or
+ * replaced, the next batch is written to a new file at the original path, because no other process can read a removed
+ * file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
@@ -45,8 +46,8 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
 }
 
 /**
- * Closes a file that has been moved, after copying its write-ahead log into it. Removes the companion files from the
- * old location so that SQLite does not use them for the next file.
+ * Copies the write-ahead log into a file that has been moved, and closes the file. Removes the companion files from
+ * the old location so that SQLite does not use them for the next file.
  */
 function closeMoved({ file, companions }: Opened): void {
   file.checkpoint();
@@ -56,7 +57,8 @@ function closeMoved({ file, companions }: Opened): void {
 }
 
 /**
- * Converts an exception to a rejection. If a file cannot be reopened, the batch is lost, but the store stays usable.
+ * Converts an exception to a rejection. If a file cannot be opened again, the batch is lost, but the store stays
+ * usable.
  */
 const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
