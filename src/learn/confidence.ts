@@ -18,14 +18,14 @@ export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   return shown >= 0.7 ? 'fair' : 'low';
 }
 
-/** Rounds a confidence to two decimals for display. The maximum is 0.99, because no statement is certain. */
+/** Rounds a confidence to two decimals for display. The result is 0.99 at most, because no statement is certain. */
 export function shownConfidence(confidence: number): number {
   return Math.min(0.99, Math.round(confidence * 100) / 100);
 }
 
 /**
- * Returns the confidence in a property that all `values` share, given the number of `responses` that contained them.
- * The number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
+ * Returns the confidence in a property that all `values` have, given that they occurred in this many `responses`. The
+ * number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {
   const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);

@@ -12,7 +12,7 @@ import { compilePathTemplate } from '../privacy/path-text.ts';
 import { createPersonalMemory } from '../privacy/personal-text.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses. It is fast enough to be used while requests are handled. */
+/** Samples responses. Sampling is fast enough to be done while requests are handled. */
 export interface Learner {
   /**
    * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled.
@@ -21,7 +21,7 @@ export interface Learner {
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
   samplePath(path: SampledPath): void;
-  /** Returns the observations that may be stored and used for proposals. */
+  /** Returns a form of the observations that may be stored and used for proposals. */
   observations(): Observations;
 }
 
@@ -32,20 +32,20 @@ interface LearnerParts {
   /** Earlier observations. The learner adds new ones to this object. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. A walk stores the structure of every response so that
+   * True for a walk, which sends each request only once. The structure of every response is then remembered, so that
    * responses with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
-/** The number of responses per operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
+/** The number of responses of each operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
 /** The maximum number of undocumented path templates that are stored. */
 const MAX_PATHS = 200;
 
-/** The minimum number of distinct responses that must contain a word or an undocumented field before it is stored. */
+/** A word or an undocumented field is stored only if at least this many distinct responses contained it. */
 const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
@@ -55,14 +55,14 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // A documented field name is not confidential, even if it is also a person's name.
+  // The name of a documented field is not confidential, even if some person has the same name.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // It is not known which items earlier runs counted, so some might be counted again. For this reason, values from
-  // earlier runs must not contribute to closing a vocabulary.
+  // It is not known which items earlier runs counted, so an item might be counted twice. Values from earlier runs
+  // must therefore not be evidence that a vocabulary is complete.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({
@@ -88,12 +88,13 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A switch may change the structure of a response, so a response with a switch is used only for comparison.
+      // A switch may change the structure of a response. A response with a switch is therefore only compared with
+      // others.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
         samplePageSize(before, response, clock());
-      // A body that was already sampled provides no new evidence, regardless of what was requested.
+      // If the same body was already sampled, it provides no new evidence, whatever was requested.
       if (isCounted(`body ${status} ${details} ${projected}`)) return;
       before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

@@ -42,7 +42,7 @@ export interface DocumentNode {
   };
 }
 
-/** Appends a name to a JSONPath. A plain name follows a dot, and any other name is put in brackets. */
+/** Appends a name to a JSONPath. A plain name is appended with a dot, and any other name is put in brackets. */
 export function childPath(path: string, name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}['${name.replaceAll(/['\\]/g, '\\$&')}']`;
 }

@@ -1,6 +1,6 @@
 import { type ResponseNode, type DocumentNode, type OperationNode, childPath, type SchemaNode } from './document.ts';
 
-/** One description of a place, with its lists of types. A value must match one type from each list. */
+/** One description of a place, with its lists of types. A value must match at least one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }
@@ -11,13 +11,13 @@ interface NamedMember {
   readonly name: string;
 }
 
-/** The contract's description of one place in a response. */
+/** How the contract describes one place in a response. */
 export interface PlaceSchema {
   /** The schema at the place itself, before its reference is followed. */
   readonly written: Site;
   /** The schema after its reference is followed. Observations about an object are stored under this schema's path. */
   readonly owner: Site;
-  /** True if the contract does not describe the place or only states that it is an object. */
+  /** True if the contract says nothing about the place, or only that it is an object. */
   readonly open: boolean;
   /** True if the value is personal data. */
   readonly personal: boolean;
@@ -45,7 +45,7 @@ type FindPlaceSchema = (operationId: string, status: number, open: boolean) => P
 
 const JSON_TYPE = 'application/json';
 
-/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
+/** Creates an index of a contract's operations. Each place is compiled when it is first needed. */
 export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
   const operations = new Map<string, { at: string; source: OperationNode }>();
   for (const [path, methods] of Object.entries(document.paths))
@@ -113,8 +113,8 @@ function createPlaceSchema(
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
   const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
   const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
-  // Members are compiled when first needed, because a schema can contain itself. They are then cached, because every
-  // object on a page needs them.
+  // Members are compiled when they are first needed, because a schema can contain itself. The result is cached,
+  // because every object on a page needs it.
   const members = new Map<string, PlaceSchema | undefined>();
   let rest: { placeSchema: PlaceSchema | undefined } | undefined;
   let items: { placeSchema: PlaceSchema | undefined } | undefined;
@@ -147,7 +147,7 @@ function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected')
 interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives, in which case a value does not have to match it. */
+  /** True if the schema is one of several alternatives. A value does not have to match such a schema. */
   readonly alternative?: boolean;
 }
 
@@ -159,8 +159,8 @@ function referenced(document: DocumentNode, reference: string): Site | undefined
 }
 
 /**
- * Returns a schema, its parts, and the targets of all references in them. The target of the schema's own reference
- * comes first.
+ * Returns a schema, its parts, and the targets of all references in them. If the schema itself is a reference, its
+ * target comes first.
  */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];

@@ -5,27 +5,30 @@ import type { Clock } from '../lib/clock.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** A reply from the server, using the RESP 2 types. Strings are buffers if bytes were requested. */
+/** A server's reply in RESP 2 types. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
- * The error for a command that received no usable reply, because the server is unreachable, slow or failing, or refused
- * the command. The message never contains a secret or a key.
+ * The error for a command without a usable reply, because the server is unreachable, slow or failing, or refused the
+ * command. The message never contains a secret or a key.
  */
 export class RedisUnavailable extends Error {}
 
-/** A Lua script, which runs atomically. All its keys must contain the same text in braces. */
+/**
+ * A Lua script, which runs atomically. All its keys must contain the same text in braces, so that they are on the
+ * same node of a cluster.
+ */
 export interface RedisScript {
   readonly source: string;
 }
 
-/** A connection to a Redis server, to the primary behind sentinels, or to a cluster. */
+/** A connection to a single Redis server, to the primary that sentinels name, or to a cluster. */
 export interface Redis {
   /** Returns a key with the configured prefix. Keys with the same `group` are on the same node of a cluster. */
   key(group: string, ...parts: readonly string[]): string;
   /**
-   * Sends a command whose first key is `key`. Rejects with `RedisUnavailable` if there is no reply in time. `waitMs` is
-   * added to the timeout, for commands that block.
+   * Sends a command whose first key is `key`. Rejects with `RedisUnavailable` if no reply arrives in time. `waitMs`
+   * is added to the timeout for commands that block.
    */
   command(key: string, args: readonly (string | Buffer)[], options?: CommandOptions): Promise<RedisReply>;
   /** Runs a script with the keys and arguments. Rejects like `command`. */
@@ -37,10 +40,10 @@ export interface Redis {
   ): Promise<RedisReply>;
   /**
    * Calls the listener for each message on the channel until the connection is closed. Messages can be lost at any
-   * time, and are always lost while the server is unavailable. Never rejects.
+   * time. While the server is unavailable, all messages are lost. Never rejects.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Returns whether commands can be sent. None are sent while the server is unreachable or failing. */
+  /** Returns whether commands can be sent. While the server is unreachable or failing, none are sent. */
   isAvailable(): boolean;
   /** Opens a second connection to the same server, for commands that block. */
   duplicate(): Redis;
@@ -48,14 +51,14 @@ export interface Redis {
 }
 
 interface CommandOptions {
-  /** True if strings in the reply should be buffers. */
+  /** True if strings in the reply are to be returned as buffers. */
   readonly bytes?: boolean;
   readonly waitMs?: number;
 }
 
 /**
- * How a command ended. `refused` means that the server replied with an error. `skipped` means that the command was not
- * sent, because the server was not available.
+ * How a command ended. `refused`: the server replied with an error. `skipped`: the command was not sent because the
+ * server was unavailable.
  */
 export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 
@@ -63,7 +66,7 @@ export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
-  /** Called after every command, with the command's duration. */
+  /** Called after every command with the time that the command took. */
   onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
@@ -73,17 +76,18 @@ const CIRCUIT = { failures: 3, openSeconds: 1 };
 const REOPEN_MS = 500;
 
 /**
- * Errors that a server returns while it cannot serve any client. After any other error, the server counts as available.
+ * Errors that a server returns while it cannot serve any client. A server that returns any other error counts as
+ * available.
  */
 const SERVER_FAILS =
   /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
 /**
- * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve requests
- * without Redis. Until the connection is ready, every command is rejected.
+ * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve
+ * requests without Redis. Until the connection is ready, every command is rejected.
  *
- * An open connection is replaced if it no longer works, for example because the server hangs or has become a replica,
- * or because its address no longer exists.
+ * A connection that no longer works is replaced, for example because the server hangs or has become a replica, or
+ * because its address no longer exists.
  */
 export function connectRedis(
   options: RedisOptions,
@@ -94,7 +98,7 @@ export function connectRedis(
   const circuit = createCircuit(CIRCUIT, clock);
   const closing = new AbortController();
   const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
-  // Connecting to each node may take as long as connecting to a single server.
+  // Connecting to each node of a cluster may take as long as connecting to a single server.
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
@@ -110,7 +114,7 @@ export function connectRedis(
     listener.onState?.({ available, ...(reason !== undefined && { reason }) });
   };
 
-  /** Opens a new connection, and retries until it succeeds or the connection is closed. */
+  /** Opens a new connection. Tries again until it succeeds or the connection is closed. */
   const open = async () => {
     if (isOpening) return;
     isOpening = true;
@@ -127,7 +131,7 @@ export function connectRedis(
           reason = reasonOf(error);
           if (!opened.isReady() && (opened === client || opened === next)) report(false, reason);
         });
-        // A server that accepts the connection and then hangs would block the library forever.
+        // If a server accepts the connection and then hangs, the library would wait forever.
         const connected = opened
           .connect()
           .then(() => Promise.all(subscriptions.map(({ channel, heard }) => opened.subscribe(channel, heard))));
@@ -148,7 +152,7 @@ export function connectRedis(
   };
   void open();
 
-  /** Returns the client if commands can be sent now. */
+  /** Returns the client if commands can currently be sent. */
   const ready = (): RedisClient | undefined => {
     if (client === undefined || closing.signal.aborted) return undefined;
     if (client.isReady()) {
@@ -197,7 +201,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no client or its connection fails, the next client subscribes.
+      // If there is no client, or its connection fails, the next client makes the subscription.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>
@@ -212,7 +216,7 @@ export function connectRedis(
 }
 
 /**
- * Waits until the server can be reached, for at most `waitMs` milliseconds. Intended for programs that run a command
+ * Waits until the server can be reached, but at most `waitMs` milliseconds. Intended for programs that need Redis
  * only once.
  */
 export async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
@@ -220,7 +224,7 @@ export async function untilAvailable(redis: Redis, waitMs: number): Promise<void
   while (!redis.isAvailable() && performance.now() < end) await wait(10);
 }
 
-/** The error for a command that received no reply in time. */
+/** The error for a command whose reply did not arrive in time. */
 class NoReply extends RedisUnavailable {
   constructor() {
     super('Redis did not reply in time');
@@ -237,7 +241,7 @@ async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: (
   }
 }
 
-/** The digests of scripts. The server uses them to find a script that it has run before. */
+/** The digests of scripts. The server uses a digest to find a script that it has run before. */
 const digests = new WeakMap<RedisScript, string>();
 
 /** Runs a script by its digest. If the server does not know the script, sends its source. */
@@ -266,16 +270,16 @@ function discard(client: RedisClient | undefined): void {
   try {
     void Promise.resolve(client?.destroy()).catch(() => undefined);
   } catch {
-    // The client was already closed.
+    // The client was closed in the meantime.
   }
 }
 
-/** Returns whether the server replied with an error that concerns only this command. */
+/** Returns whether an error that the server replied with is about this command only. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
 
-/** Returns a reason that does not repeat the server's message, which may contain a password or a key. */
+/** Returns a reason that does not quote the server's message, which may contain a password or a key. */
 function reasonOf(error: unknown): string {
   if (error instanceof RedisUnavailable) return error.message;
   const { code, message = '' } = error as { code?: unknown; message?: string };
@@ -285,16 +289,16 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * A random key that all gateways of a fleet share through Redis. Names and addresses are hashed with this key so that
- * the Redis keys and the changes do not contain them. Anyone who can read Redis can also read the key, and can then
- * test whether a known name was used.
+ * A random key that all gateways of a fleet share through Redis. Names and addresses are hashed with this key, so
+ * that neither the Redis keys nor the entries in the log of changes contain them. Anyone who can read Redis can also
+ * read this key, and can then test whether a known name was used.
  */
 export interface FleetKey {
   /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
   readonly at: string;
-  /** Identifies the key without revealing it. Undefined until it has been read. */
+  /** Identifies the key without revealing it. Undefined until the key has been read. */
   id(): string | undefined;
-  /** Reads the key, and creates it if Redis has none. Rejects with `RedisUnavailable`. */
+  /** Reads the key. If Redis has no key, creates it. Rejects with `RedisUnavailable`. */
   read(): Promise<void>;
   /** Hashes the texts. The key must have been read. */
   hash(...texts: readonly string[]): string;
@@ -309,15 +313,15 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     at,
     id: () => id,
     async read() {
-      // If Redis has lost its data, the gateways restore the key that they know.
+      // If Redis has lost its data, the gateways write the key that they know back to Redis.
       await redis.command(at, ['SET', at, key ?? randomBytes(32).toString('base64url'), 'NX']);
       key = String(await redis.command(at, ['GET', at]));
-      // SHA-1 is the only hash that scripts can compute. It identifies a random key of 256 bits, and protects nothing else.
+      // SHA-1 is the only hash that scripts can compute. Here, it only identifies a random key of 256 bits.
       id = createHash('sha1').update(key).digest('hex');
     },
     hash(...texts) {
       if (key === undefined) throw new Error('the key has not been read');
-      // The input includes each length so that different lists never produce the same input.
+      // The input includes the length of each text, so that different lists never produce the same input.
       const text = texts.map((one) => `${one.length}:${one}`).join('');
       return createHmac('sha256', key).update(text).digest('base64url');
     },

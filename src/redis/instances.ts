@@ -15,26 +15,32 @@ export interface InstanceFacts {
   readonly ready: boolean;
 }
 
-/** A gateway of the fleet. `silentSeconds` is the time since its last report. */
+/** A gateway of the fleet. `silentSeconds` is the time since the gateway's last report. */
 export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
-/** The list of all gateways that use the same Redis server and prefix. */
+/** The list of all gateways that share a Redis server and a key prefix. */
 export interface Instances {
-  /** Reports the facts of this gateway from now on. */
+  /** From now on, reports these facts about this gateway. */
   start(facts: () => InstanceFacts): void;
-  /** Returns the gateways, sorted by name. Empty until Redis is first reached, and during longer outages of Redis. */
+  /**
+   * Returns the gateways, sorted by name. The list is empty until Redis is reached for the first time, and during
+   * longer outages of Redis.
+   */
   list(): readonly Instance[];
   /** Removes this gateway from the list. */
   close(): Promise<void>;
 }
 
 const BEAT_MS = 5_000;
-/** The first report is repeated sooner, because the connection may not be open yet when a gateway starts. */
+/**
+ * The first report is repeated sooner than the others, because the connection may not be open yet when a gateway
+ * starts.
+ */
 const FIRST_BEAT_MS = 500;
-/** A gateway that has not reported for this long is considered gone. */
+/** A gateway is considered gone after it has not reported for this long. */
 const GONE_SECONDS = 15;
 
-/** Stores the facts with the server's time, because the clocks of the gateways may differ. */
+/** Stores the facts with the server's time, because the gateways' clocks may differ. */
 const BEAT: RedisScript = {
   source: `
 local now = tonumber(redis.call('TIME')[1])
@@ -69,7 +75,7 @@ export function openInstances(redis: Redis): Instances {
       });
       heardAt = performance.now();
     } catch {
-      // The next report follows soon.
+      // No error is reported, because the next report follows soon.
     }
   };
   const keepReporting = async () => {

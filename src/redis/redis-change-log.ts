@@ -5,46 +5,47 @@ import { isPlainObject, membersOf } from '../lib/plain-object.ts';
 import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
-/** The parts of a change log. */
+/** The parts that a change log needs. */
 interface ChangeLogParts {
   readonly redis: Redis;
   readonly listener: ChangeListener;
   readonly clock: Clock;
   /** The maximum number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error that was caused by the listener or this program rather than by Redis. */
+  /** Called with an error in the listener or in this program, as opposed to an error of Redis. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /**
    * Called with the kind of error, such as NOPERM or OOM, when the server begins to refuse the log's commands. Called
-   * with undefined when the server accepts them again.
+   * with undefined when the server accepts the commands again.
    */
   readonly onRefused?: (reason: string | undefined) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
 }
 
-/** The log of changes in Redis. */
+/** The log of changes, stored in Redis. */
 interface RedisChangeLog extends ChangeLog {
-  /**
-   * Returns the changes that were passed to `append` but that this process has not yet applied as entries of the log.
-   */
+  /** Returns the changes that were passed to `append` but that this process has not applied yet. */
   unapplied(): Iterable<SharedChange>;
 }
 
-/** How long a read waits for new changes, in milliseconds. The head is checked at least this often. */
+/**
+ * How long a read waits for new changes, in milliseconds. The latest entry of the log is also checked at least this
+ * often.
+ */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** The kinds of errors with which the server refuses a command, as opposed to errors of the connection. */
+/** The kinds of error with which the server refuses a command. All other errors are about the connection. */
 const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MISCONF', 'NOREPLICAS', 'ERR']);
-/** The largest number of changes that one read returns. */
+/** The maximum number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * How many changes may wait while Redis is unavailable. If there are more, a new lineage begins, which makes every
- * gateway discard what it has stored.
+ * How many changes may wait while Redis is unavailable. If there are more, a new lineage of the log begins, which
+ * makes every gateway discard what it has stored.
  */
 const MAX_WAITING = 1_000;
 
-/** An entry of the log. `change` is undefined if this version of the gateway does not know the change. */
+/** An entry of the log. `change` is undefined if this version of the gateway does not know the kind of change. */
 interface Entry {
   readonly number: number;
   readonly id: string;
@@ -61,12 +62,12 @@ interface Head extends LogPosition {
 
 /**
  * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
- * notices every missing entry. A new lineage begins if the head is missing or does not match the stream, because then
- * the server has lost data, or something else has written to the keys. A new lineage also begins if the caller asks to
- * end the current one.
+ * notices every missing entry. A new lineage begins if the log's record of its latest entry is missing or does not
+ * match the stream: the server has then lost data, or something else has written to the keys. A new lineage also
+ * begins if the caller requests one.
  *
- * The script writes even if there is nothing to append, so it fails on replicas and on full servers. Gateways cannot
- * append changes to such a server, so the server's contents do not prove that a gateway knows all changes.
+ * The script writes even if there is nothing to append, so it fails on a replica and on a server that is full.
+ * Gateways cannot append changes to such a server, so its contents do not prove that a gateway knows all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -92,10 +93,9 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 };
 
 /**
- * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it has
- * applied, so it misses nothing while it is disconnected. If entries are missing because the server has lost or trimmed
- * them, the listener is reset. The listener is also reset if it throws, or if the log contains a change that this
- * version does not know.
+ * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied,
+ * so it misses nothing while it is disconnected. The listener is reset if entries are missing because the server has
+ * lost or trimmed them, if the listener throws, or if the log contains a change that this version does not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
@@ -103,8 +103,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
-   * This gateway's own changes, keyed by id, that it has not yet applied as entries of the log. `at` is the position of
-   * the entry.
+   * This gateway's own changes that it has not yet applied as entries of the log, keyed by id. `at` is the position
+   * of the entry.
    */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
   /** The changes that have not been appended yet, keyed by their text. */
@@ -112,7 +112,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   let hasLostChanges = false;
   let hasUnknownChange = false;
   let position: LogPosition | undefined;
-  /** The id of the entry at `position`. Undefined if the log has no entry there. */
+  /** The id of the entry at `position`. Undefined if the log has no such entry. */
   let lastId: string | undefined;
   let syncedAt = -Infinity;
   const closing = new AbortController();
@@ -140,10 +140,11 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // If another gateway has appended a change in between, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
-      // A reset has already had the effect of this change.
+      // A reset has the same effect as this change, so the change is already applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
-      // The server may have appended the change anyway. In that case, it is applied a second time, which does no harm.
+      // The server may have appended the change even though the reply was lost. The change is then applied twice,
+      // which does no harm.
       own.delete(id);
       throw error;
     }
@@ -152,8 +153,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // A new lineage has the same effect as these two kinds of changes. The number of other changes is limited by the
-    // number of operations and documents.
+    // A new lineage has the same effect as changes of these two kinds. The number of all other changes is limited by
+    // the number of operations and documents.
     for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
     hasLostChanges = true;
   };
@@ -165,13 +166,15 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      // An equal change may have been queued in the meantime. The queued one is a different object and must still be
-      // appended.
+      // An equal change may have been queued in the meantime. It is a different object and must still be appended.
       if (waiting.get(text) === change) waiting.delete(text);
     }
   };
 
-  /** Calls the listener. If it throws, it has not applied the change, so no stored data may be served any longer. */
+  /**
+   * Calls the listener. If the listener throws, it has not applied the change, so no stored data may be served after
+   * that.
+   */
   const notify = (call: () => void, at: LogPosition) => {
     try {
       call();
@@ -187,7 +190,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
 
   const reset = ({ lineage, number, id }: Head) => {
     // At startup, this gateway's own changes stay in the map, because the history that is read next may contain them.
-    // Later, a change that the log already contained is part of the reset, and any other change will still be applied.
+    // After startup, the reset includes every change that was already in the log, and any other change will still be
+    // applied.
     if (position !== undefined)
       for (const [one, { at }] of own)
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
@@ -212,7 +216,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const applyAll = (entries: readonly Entry[]): boolean => {
     for (const entry of entries) {
       const { number } = entry;
-      // `append` has already counted its own entry.
+      // `append` has already counted the entry that it appended.
       if (position !== undefined && number <= position.number) continue;
       if (position === undefined || number !== position.number + 1) return false;
       position = { lineage: position.lineage, number };
@@ -222,7 +226,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     return true;
   };
 
-  /** Reads the history at startup so that pages from other gateways can be checked against earlier changes. */
+  /** Reads the history at startup, so that pages from other gateways can be checked against earlier changes. */
   const begin = async (at: Head) => {
     const entries = await readEntries(0, at.number);
     const [first] = entries;
@@ -230,17 +234,15 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     if (!applyAll(entries) || position === undefined || position.number < at.number) reset(at);
   };
 
-  /**
-   * Brings this process up to date. Afterwards, the process has applied every change that existed when the call began.
-   */
+  /** Applies all changes that exist when the call begins. */
   const catchUp = async () => {
     const askedAt = clock();
-    // `append` can move the position while the log is read.
+    // While the log is being read, `append` can move the position.
     const [known, knownId] = [position, lastId];
     const at = await readLog({ asked: known?.number ?? 0 });
     if (known === undefined || position === undefined) await begin(at);
     else if (known.lineage !== at.lineage) reset(at);
-    // The server has lost the changes at the end of the log and would assign their numbers to other changes.
+    // The server has lost the changes at the end of the log, and would give their numbers to other changes.
     else if (at.number < known.number || at.asked !== knownId) reset(await readLog({ ended: at.lineage }));
     else
       while (position.number < at.number) {
@@ -276,7 +278,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
-        // If the server cannot be reached, that has already been reported elsewhere.
+        // An error here means that the server cannot be reached, and that is reported elsewhere.
         else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
@@ -314,7 +316,7 @@ function toEntries(reply: RedisReply): Entry[] {
   }));
 }
 
-/** Returns a change, or undefined if the text is not one that this version knows. */
+/** Returns a change, or undefined if this version does not know the change that the text describes. */
 function toChange(text: string): SharedChange | undefined {
   let change: unknown;
   try {

@@ -2,25 +2,27 @@ import { isIP } from 'node:net';
 import type * as RedisLibrary from '@redis/client';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** What the library's clients for one server, for sentinels and for clusters have in common. */
+/** What the library's clients have in common, whether they are for one server, for sentinels or for clusters. */
 export interface RedisClient {
   /** Sends a command whose first key is `key`. Strings in the reply are buffers if `bytes` is true. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  /** Resolves when commands can be sent. Afterwards, the library restores broken connections by itself. */
+  /** Resolves when commands can be sent. From then on, the library restores broken connections itself. */
   connect(): Promise<unknown>;
-  /** Closes all connections immediately and rejects the commands that have no reply yet. */
+  /** Closes all connections immediately, and rejects the commands that have not received a reply. */
   destroy(): unknown;
   isReady(): boolean;
   onError(listener: (error: Error) => void): void;
 }
 
 /**
- * The maximum number of commands that may wait for a reply on one connection. Beyond this limit, commands fail
- * immediately.
+ * The maximum number of commands that may wait for a reply on one connection. Any further command fails immediately.
  */
 const MAX_QUEUED_COMMANDS = 10_000;
-/** The library's timeout creates a timer for each command, but applies only to commands that have not been sent yet. */
+/**
+ * Turns off the library's timeout, which creates a timer for each command but applies only to commands that have not
+ * been sent yet.
+ */
 const NO_TIMEOUT = { timeout: 0 };
 const RECONNECT_MS = { first: 50, longest: 2_000 };
 
@@ -41,7 +43,8 @@ export function createRedisClient(
   const common = {
     RESP: 2,
     socket,
-    // Otherwise, commands would wait for the next connection, and so would the requests that need them.
+    // With this queue, commands would wait for the next connection, and so would the requests that need their
+    // results.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     commandOptions: NO_TIMEOUT,
@@ -87,7 +90,7 @@ export function createRedisClient(
         isConnected = true;
       },
       destroy: () => client.destroy(),
-      // Some nodes may be unreachable while others reply.
+      // In a cluster, some nodes may be unreachable while others reply.
       isReady: () => isConnected,
       onError: (listener) => void client.on('error', listener),
     };
@@ -95,14 +98,14 @@ export function createRedisClient(
   const createOne = () =>
     createClient({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
   const client = createOne();
-  // In RESP 2, a connection that has subscribed accepts no other commands.
+  // In RESP 2, a connection with a subscription accepts no other commands.
   let subscriber: ReturnType<typeof createOne> | undefined;
   return {
     send: (_key, args, bytes) => client.sendCommand(args, bytesOf(bytes)),
     async subscribe(channel, listener) {
       if (subscriber === undefined) {
         subscriber = createOne();
-        // The other connection already reports that the server is unavailable.
+        // An error is not reported here, because the other connection already reports that the server is unavailable.
         subscriber.on('error', () => undefined);
         await subscriber.connect();
       }
@@ -110,7 +113,7 @@ export function createRedisClient(
     },
     async connect() {
       await client.connect();
-      // Without this command, a server that requires a password would appear to be available.
+      // Without this command, a server that requires a password would seem to be available.
       await client.sendCommand(['PING']);
     },
     destroy() {
@@ -136,7 +139,7 @@ function tlsOf({ tls }: RedisOptions, secrets: RedisSecrets) {
   };
 }
 
-/** Adds the host of a `rediss:` URL as the server name, because Node does not send one by itself (RFC 6066, 3). */
+/** Adds the host of a `rediss:` URL as the TLS server name, because Node does not send it by itself (RFC 6066, 3). */
 function withServerName<S extends object>(socket: S, url: string): S {
   const { protocol, hostname } = new URL(url);
   const isName = protocol === 'rediss:' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;

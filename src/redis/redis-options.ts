@@ -21,23 +21,23 @@ export interface RedisOptions {
   readonly username?: string;
   readonly password?: string;
   readonly passwordFile?: string;
-  /** The sentinels that know the address of the current primary. */
+  /** The sentinels, which know the address of the current primary. */
   readonly sentinel?: {
     readonly name: string;
     readonly nodes: readonly string[];
-    /** The ACL user of the sentinels themselves, and the file whose first line is the password. */
+    /** The ACL user for the sentinels themselves, and the file whose first line is that user's password. */
     readonly username?: string;
     readonly passwordFile?: string;
   };
-  /** Some nodes of a cluster. The others are discovered. */
+  /** Some nodes of a cluster. The other nodes are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
-  /** The prefix of every key, which lets several fleets share a server. */
+  /** The prefix of every key. With different prefixes, several fleets can share a server. */
   readonly prefix: string;
   readonly connectTimeoutMs: number;
-  /** The longest time that a request waits for Redis before it continues without it. */
+  /** The maximum time that a request waits for Redis. After that, it continues without Redis. */
   readonly commandTimeoutMs: number;
-  /** The maximum time for which pages in memory are served while changes by other gateways cannot be received. */
+  /** How long pages in memory may still be served while the changes of other gateways cannot be received. */
   readonly maxUnsyncedSeconds: number;
   /** The number of changes that the log stores for gateways that were disconnected. */
   readonly maxChanges: number;
@@ -52,7 +52,7 @@ export const REDIS_DEFAULTS: RedisOptions = {
   maxChanges: 10_000,
 };
 
-/** Returns whether the configuration names a Redis server. Without one, nothing is shared. */
+/** Returns whether the configuration names a Redis server. If it does not, nothing is shared. */
 export function usesRedis({ url, urlFile, sentinel, cluster }: RedisOptions): boolean {
   return url !== undefined || urlFile !== undefined || sentinel !== undefined || cluster !== undefined;
 }
@@ -139,7 +139,7 @@ export const redisOptionsSchema = {
   },
 };
 
-/** The secrets of a connection and the certificates for TLS, as read from their files. */
+/** The secrets of a connection, and its TLS certificates, as read from their files. */
 export interface RedisSecrets {
   readonly url: string | undefined;
   readonly password: string | undefined;
@@ -148,18 +148,20 @@ export interface RedisSecrets {
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
 
-/** A problem with a secret or its file. `key` is the dotted key below `redis`. The message never quotes the file. */
+/**
+ * A problem with a secret or its file. `key` is the key below `redis`, with dots. The message never quotes the file.
+ */
 interface RedisSecretFault {
   readonly key: string;
   readonly message: string;
 }
 
-/** The secrets, or every problem found while reading them. */
+/** Either the secrets, or all problems that were found while reading them. */
 type RedisSecretsReading =
   | { readonly secrets: RedisSecrets; readonly faults: readonly [] }
   | { readonly secrets?: undefined; readonly faults: readonly RedisSecretFault[] };
 
-/** Reads and checks the secrets and certificates of a connection. Reports every problem rather than only the first. */
+/** Reads and checks the secrets and certificates of a connection. Reports all problems, not only the first. */
 export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   const faults: RedisSecretFault[] = [];
   const secretOf = (key: string, path: string | undefined): string | undefined => {
@@ -190,7 +192,7 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   return { secrets, faults: [] };
 }
 
-/** Returns what is wrong with a URL, without quoting it, because it may contain a password. */
+/** Returns what is wrong with a URL. The text does not quote the URL, which may contain a password. */
 function urlFault(text: string, tls: RedisTlsOptions | undefined): string | undefined {
   if (!URL.canParse(text)) return 'is not a valid URL; percent-encode special characters in the password';
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);

@@ -3,27 +3,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /**
- * A document that all gateways of a fleet share. Every gateway immediately changes its own copy in memory, and merges
- * the changes into the document as soon as Redis can be reached. Nothing happens before `start`.
+ * A document that all gateways of a fleet share. Each gateway changes its own copy in memory immediately, and merges
+ * the changes into the document as soon as Redis can be reached. Nothing happens before `start` is called.
  */
 export interface SharedDocument<T> {
-  /** Merges the copy and the document for the first time, and again at intervals from then on. */
+  /** Merges the copy and the document for the first time. From then on, merges them at intervals. */
   start(): Promise<void>;
-  /** Merges the copy and the document after a change to either. Resolves to false if Redis cannot be reached. */
+  /** Merges the copy and the document after either has changed. Resolves to false if Redis cannot be reached. */
   sync(): Promise<boolean>;
   /**
-   * Returns the right to replace the document, or undefined if another gateway holds this right or Redis cannot be
-   * reached.
+   * Returns the right to replace the document. Returns undefined if another gateway holds this right or if Redis
+   * cannot be reached.
    */
   takeTurn(): Promise<Turn<T> | undefined>;
   close(): void;
 }
 
-/** The right of one gateway to replace the document. It ends when the lease expires. */
+/** One gateway's right to replace the document, which ends when the lease expires. */
 interface Turn<T> {
   /**
-   * Replaces the document. If the turn has ended or the document has changed since the turn began, returns false and
-   * changes nothing, so a gateway that was paused in the meantime cannot overwrite newer decisions.
+   * Replaces the document. Returns false and changes nothing if the turn has ended or the document has changed since
+   * the turn began. A gateway that was paused in the meantime therefore cannot overwrite newer decisions.
    */
   commit(next: T): Promise<boolean>;
 }
@@ -31,7 +31,7 @@ interface Turn<T> {
 /** The dependencies of a shared document. */
 export interface DocumentParts<T> {
   readonly redis: Redis;
-  /** The value of `document` in the change that makes other gateways read the document again. */
+  /** The value of `document` in a change that makes other gateways read the document again. */
   readonly name: string;
   /** Makes the other gateways read the document again. */
   readonly announce: () => Promise<unknown>;
@@ -41,14 +41,14 @@ export interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this gateway's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version that a copy belongs to. Copies of different versions are never merged. */
+  /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for the first merge of a copy whose version this gateway has not merged before. */
+  /** Returns the base for the first merge of a copy whose version this gateway has never merged. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Throws an error if the text is invalid. */
   readonly parse: (text: string) => T;
-  /** Called whenever the copy and the document have been merged. */
+  /** Called after each merge of the copy and the document. */
   readonly onMerged?: () => void;
   /** How long a turn lasts, in milliseconds. */
   readonly turnMs?: number;
@@ -56,11 +56,12 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document that nobody has read for this long is removed. Otherwise, documents for earlier contracts would remain
- * forever. The keys have no expiry time in Redis, because servers are often configured to evict keys that have one.
+ * A document is removed after nobody has read it for this long. Otherwise, the documents of earlier contracts would
+ * remain forever. The keys have no expiry time in Redis, because servers are often configured to evict keys with an
+ * expiry time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
-/** The time between two attempts to merge a change, and between two reads without a change. */
+/** The time between two attempts to merge a change, and between two reads when there is no change. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
 /** The longest time that startup waits for the document. */
@@ -79,8 +80,8 @@ return redis.call('HMGET', KEYS[1], 'version', 'text', 'origin')`,
 };
 
 /**
- * Replaces a document if it has not changed since it was read. The revision is a random string, because numbers could
- * be assigned again after the server has lost its data.
+ * Replaces a document if it has not changed since it was read. The revision is a random string, because a server that
+ * has lost its data could assign the same number again.
  */
 const REPLACE: RedisScript = {
   source: `
@@ -101,16 +102,17 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 };
 
-/** The part of a document's definition that is needed to replace it. */
+/** The part of a document's definition that is needed to replace the document. */
 type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'parse'> & {
-  /** The version of the document. */
+  /** The document's version. */
   readonly version: string;
 };
 
 /**
- * Reads a document and replaces it with the result of `edit`, for a program that has no copy of its own. If `edit`
- * returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell the other
- * gateways about the change. Otherwise, they notice it only within {@link REREAD_MS}. Throws `RedisUnavailable`.
+ * Reads a document and replaces it with the result of `edit`, for a program without a copy of the document. If `edit`
+ * returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell the
+ * other gateways about the change, because they otherwise notice it only within {@link REREAD_MS}. Throws
+ * `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(
   { redis, name, version, format, parse }: EditedDocument<T>,
@@ -145,8 +147,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   const holder = randomUUID();
   const lease = leaseOf(redis, name);
   /**
-   * The latest document that was read or written, with its revision in Redis. `origin` identifies the document that was
-   * created first; it changes if the server loses the document and a gateway creates it again.
+   * The document that was last read or written, with its revision in Redis. `origin` identifies one creation of the
+   * document: it changes if the server loses the document and a gateway creates it again.
    */
   let base = { version: versionOf(current()), value: current(), revision: '', origin: '' };
   let started = false;
@@ -168,15 +170,15 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   };
 
   /**
-   * Merges once. Returns false if the merge must be repeated because the document or the copy has changed in the
-   * meantime.
+   * Merges once. Returns false if the document or the copy has changed in the meantime, so that the merge must be
+   * repeated.
    */
   const mergeOnce = async (): Promise<boolean> => {
     const version = versionOf(current());
     const [revision, text, origin] = await readDocument(redis, name, documentKey(redis, name, version));
     const mine = current();
     if (versionOf(mine) !== version) return false;
-    // If the document was created again, items that are missing from it were lost rather than removed.
+    // If the document was created again, items that it does not contain were lost rather than removed.
     const isSame = base.version === version && (base.origin === '' || base.origin === origin);
     const known = isSame ? base.value : empty(mine);
     const theirs = typeof text === 'string' ? parse(text) : undefined;
@@ -190,7 +192,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     }
     const now = current();
     if (versionOf(now) !== version) return false;
-    // The copy may have changed while the document was written.
+    // The copy may have changed while the document was being written.
     const merged = merge(mine, now, next);
     base = { version, value: next, revision: stored, origin: origin ?? stored };
     if (!isDeepStrictEqual(merged, now)) adopt(merged);
@@ -208,7 +210,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
       parts.onMerged?.();
     } catch (error) {
       dirty = true;
-      // A document that a newer version of Portico has written is left unchanged.
+      // A document written by a newer version of Portico is left unchanged.
       if (!(error instanceof RedisUnavailable) && !isInvalid) {
         isInvalid = true;
         onFault(`the shared document ${name} cannot be used`, error);
@@ -266,8 +268,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 }
 
 /**
- * Merges lists whose items have keys. An item that was changed on only one side takes the changed value. If it was
- * changed on both sides, `prefer` chooses a value. Undefined stands for an item that was removed.
+ * Merges lists whose items have keys. An item that was changed on only one side gets the changed value. If both sides
+ * changed it, `prefer` chooses the value. Undefined represents an item that was removed.
  */
 export function mergeItems<Item>(
   lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },
@@ -287,9 +289,12 @@ export function mergeItems<Item>(
   return [...merged.values()];
 }
 
-/** A list of the latest lines that all gateways have written. Each distinct line is stored only once. */
+/** A list of the latest lines written by all gateways. Identical lines are stored only once. */
 interface SharedTrail {
-  /** Adds a line. `at` is its time in epoch milliseconds. While Redis is unavailable, the latest lines are queued. */
+  /**
+   * Adds a line. `at` is the line's time in epoch milliseconds. While Redis is unavailable, the latest lines are
+   * queued.
+   */
   add(line: string, at: number): void;
   /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
   read(): Promise<readonly string[] | undefined>;

@@ -3,7 +3,7 @@ import type { ReferenceContext } from './reference-context.ts';
 import { parseScheduleTime, toScheduleTime } from './render/text.ts';
 import { type GdprJobRow, nextId, type Sql } from './store/sql.ts';
 
-/** The operations that a GDPR job can run on a user (field facts, grade D). */
+/** The operations that a GDPR job can perform on a user (field facts, grade D). */
 const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;
 
 type GdprOperation = (typeof GDPR_OPERATIONS)[number];
@@ -20,8 +20,8 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
 };
 
 /**
- * Runs one operation on one user. The user's content remains, because the operations only rename or deactivate the
- * account.
+ * Performs one operation on one user. The user's content remains, because the operations only rename or deactivate
+ * the account.
  */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
@@ -40,7 +40,7 @@ function runJob(sql: Sql, job: GdprJobRow, now: number): void {
   sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
 }
 
-/** Finishes all pending jobs that are due. It runs before each request, so no timer is needed. */
+/** Finishes all pending jobs that are due. The function is called before each request, so no timer is needed. */
 export function runDueJobs(sql: Sql, now: number): void {
   const due = sql.all<GdprJobRow>(
     'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',

@@ -32,16 +32,16 @@ export interface ReferenceServerOptions {
   /** The path of the database file, or `:memory:`, which is the default. */
   readonly db?: string;
   /**
-   * The seed, which defaults to 1. It determines the seeded content, which items are incomplete, and which requests the
-   * chaos rules affect. The content of an existing database file is not changed.
+   * The seed. Defaults to 1. It determines the seeded content, which items are incomplete, and which requests the
+   * chaos rules affect. It does not change the content of an existing database file.
    */
   readonly seed?: number;
   /**
-   * True if every list item has all fields that the contract expects. By default, a few items are missing a field, as
-   * they are on a real server.
+   * True if every list item has all fields that the contract expects. By default, a few items lack a field, as on a
+   * real server.
    */
   readonly complete?: boolean;
-  /** Chaos rules in the syntax that CHAOS_GRAMMAR describes. */
+  /** Chaos rules in the syntax described by CHAOS_GRAMMAR. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker. By default, an embedded tracker is started. */
   readonly issueTrackerUrl?: string;
@@ -55,7 +55,7 @@ export interface ReferenceServer {
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
-  /** Closes all connections and the store. May be called more than once. */
+  /** Closes all connections and the store. May be called several times. */
   readonly close: () => Promise<void>;
   /** Replaces the chaos rules. If any rule is invalid, throws a ChaosSyntaxError and changes nothing. */
   readonly setChaos: (rules: readonly string[]) => void;
@@ -128,8 +128,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default. It is shorter than the idle timeout of most load balancers, so a gateway must be able to handle
-// sockets that are closed early.
+// The default of Tomcat. It is shorter than the idle timeout of most load balancers, so a gateway must be able to
+// handle sockets that the server closes early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */
@@ -170,7 +170,7 @@ interface ReferenceAppOptions {
   /** Removes expected fields from some of the items in a response. */
   readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
-  /** Aborted when the server closes, which ends all delays. */
+  /** Aborted when the server closes. This ends all delays. */
   readonly closing: AbortSignal;
 }
 

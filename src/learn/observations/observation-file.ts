@@ -52,9 +52,9 @@ function broken(place: ObservationPlace, message: string): StartFault {
 
 /** Writes observations to a file in the background so that requests never wait for the file. */
 interface ObservationWriter {
-  /** Schedules a write within the next few seconds. */
+  /** Schedules a write, which takes place within a few seconds. */
   changed(): void;
-  /** Writes pending observations and stops the writer. */
+  /** Writes the observations that are still waiting, and stops the writer. */
   close(): void;
 }
 
@@ -77,7 +77,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // If the writer was closed in the meantime, it has already written newer observations.
+    // The writer may have been closed in the meantime. It has then already written newer observations.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {
@@ -212,7 +212,7 @@ export function writeObservations(redacted: Observations): string | undefined {
 }
 
 /**
- * A replacer for `JSON.stringify` that converts maps to objects and omits zeros, empty maps and data that only the
+ * A replacer for `JSON.stringify`. It converts maps to objects, and omits zeros, empty maps and data that only the
  * running process needs.
  */
 function compact(key: string, value: unknown): unknown {

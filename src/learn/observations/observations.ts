@@ -1,14 +1,14 @@
 import { mergeShapes, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { redactObjects, type RedactOptions, redactShape } from '../shape/redact-shape.ts';
 
-/** The number of times that a word occurred. */
+/** How often a word occurred. */
 interface WordCounts {
   seen: number;
   answers: number;
   mark: number;
 }
 
-/** The values of a field that has a closed vocabulary. */
+/** The values of a field whose vocabulary is closed. */
 export interface Vocabulary {
   seen: number;
   answers: number;
@@ -16,32 +16,35 @@ export interface Vocabulary {
   firstSeenAt: number;
   lastSeenAt: number;
   /**
-   * The number of values that are not plain words, that exceed the limit on stored words, or that are too rare to be
-   * shown.
+   * The number of values that are not stored because they are not plain words, exceed the limit on stored words, or
+   * are too rare to be shown.
    */
   other: number;
-  /** The number of values since the last new word. `quietAnswers` is the number of responses that contained them. */
+  /**
+   * The number of values since the last new word. `quietAnswers` is the number of responses that contained these
+   * values.
+   */
   quiet: number;
   quietAnswers: number;
   readonly words: Map<string, WordCounts>;
 }
 
-/** The differences between objects and the contract's description of them. */
+/** How objects differ from the contract's description of them. */
 export interface DescribedObjects {
-  /** The undocumented members of the objects. `seen` is the number of complete objects. */
+  /** The objects' undocumented members. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
   /**
-   * Missing required or expected members. The key consists of the JSONPath of the schema that lists the member and the
-   * member's name.
+   * Required or expected members that were missing. The key consists of the JSONPath of the schema that lists the
+   * member, and the member's name.
    */
   readonly missing: Map<string, Shape>;
 }
 
 /** The requested and returned page sizes of one operation. */
 export interface PageSizes {
-  /** The largest requested size for which a full page was returned. */
+  /** The largest requested size for which the server returned a full page. */
   honoured: number;
-  /** The number of responses that contained a full page of the requested size, across all sizes. */
+  /** The number of responses that contained a full page of the requested size, for all sizes together. */
   honouredAnswers: number;
   /** The largest requested size that a response confirmed with a full page or with all items of the list. */
   accepted: number;
@@ -50,13 +53,16 @@ export interface PageSizes {
   refusedAnswers: number;
   /** The number of pages that were smaller than requested although the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
-  /** The number of responses that reported each page size when the request did not specify one. */
+  /** For requests without a page size, the number of responses that reported each page size. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** The number of comparisons in which a switch (`wrap` or `v1`) did or did not change the structure of a response. */
+/**
+ * How often a switch (`wrap` or `v1`) changed the structure of a response when two responses were compared, and how
+ * often it did not.
+ */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -74,15 +80,15 @@ export interface PathCounts {
   lastSeenAt: number;
 }
 
-/** All observations made by sampling. For each place, they contain structures, counts and forms, but never values. */
+/** All observations made by sampling. For each place, they contain structures, counts and forms, but no values. */
 export interface Observations {
   /** The time at which sampling began, in epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
-  /** The number of values that were not counted because a limit had been reached. */
+  /** The number of values that were not counted because of a limit. */
   dropped: number;
-  /** The places that the contract leaves open, keyed by their JSONPath in the contract. */
+  /** The places that the contract does not describe fully, keyed by their JSONPath in the contract. */
   readonly open: Map<string, Shape>;
   readonly described: Map<string, DescribedObjects>;
   readonly vocabularies: Map<string, Vocabulary>;
@@ -90,7 +96,7 @@ export interface Observations {
   readonly mistyped: Map<string, Shape>;
   /** Values that violate a keyword of the contract, keyed by the JSONPath of the schema and by the keyword. */
   readonly broken: Map<string, Shape>;
-  /** Successful responses with an undocumented envelope, keyed by the JSONPath of the response's schema. */
+  /** Successful responses whose envelope is undocumented, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
   /** The effects of switches, keyed by switch and operation (`wrap listQuestions`). */
@@ -130,7 +136,7 @@ export function emptyPageSizes(now: number): PageSizes {
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that is safe to store. It omits names and words that are too rare or may be personal. */
+/** Returns a copy that is safe to store: names and words that are too rare or may be personal are omitted. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
@@ -162,7 +168,8 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
 }
 
 /**
- * Replaces path segments that are too rare or may be personal with `{name}`, and merges paths that become identical.
+ * Replaces path segments that are too rare or may be personal with `{name}`, and merges the paths that become
+ * identical.
  */
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();

@@ -21,7 +21,7 @@ export interface Evidence {
   readonly lastSeenAt: number;
 }
 
-/** A statement about the legacy server and the actions that add it to the contract. */
+/** A statement about the legacy server, and the overlay actions that add the statement to the contract. */
 export interface Proposal {
   readonly kind:
     'shape' | 'field' | 'words' | 'type' | 'form' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
@@ -43,8 +43,8 @@ export interface Limits {
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
   /**
-   * True if all undocumented paths whose bodies are known are added to the contract. If false, only ticket lookups are
-   * added.
+   * True if every undocumented path whose bodies are known is added to the contract. If false, only ticket lookups
+   * are added.
    */
   readonly writeAddresses: boolean;
 }

@@ -66,7 +66,7 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 
 /**
  * Proposes descriptions for maps, which are objects whose member names are data. Must not be called for a schema that
- * is combined with others, because `additionalProperties` would also affect the members that the other schemas
+ * is combined with others, because `additionalProperties` would also apply to the members that the other schemas
  * describe.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
@@ -88,7 +88,10 @@ function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[]
   ];
 }
 
-/** Proposes schemas for responses whose envelope is missing or differs from the documented one. */
+/**
+ * Proposes schemas for responses without an envelope and for responses whose envelope differs from the documented
+ * one.
+ */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -118,8 +121,8 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
 }
 
 /**
- * Returns the method and path, such as `GET /services/v2/question.json`, for the response of a single operation, or the
- * readable path for any other response.
+ * Returns the method and path, such as `GET /services/v2/question.json`, if a response belongs to a single operation.
+ * Returns the readable path for any other response.
  */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
@@ -153,8 +156,8 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. If the variants of the response are defined elsewhere, the list is empty, because
- * an operator must choose which variant to change.
+ * Returns the actions for a response. The list is empty if the variants of the response are defined elsewhere,
+ * because an operator must then choose the variant to change.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

@@ -7,8 +7,8 @@ import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords, toSchema, type ProposedSchema } from './propose-shapes.ts';
 
 /**
- * Proposes to remove restrictions that the server's values violate: patterns, bounds, formats and word lists, and
- * statements that a field is absent.
+ * Proposes to remove what the contract requires but the server's values violate: patterns, bounds, formats, word
+ * lists, and statements that a field is absent.
  */
 export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...brokenByPath(seen, minConfidence)].flatMap(([path, broken]): Proposal[] => {
@@ -49,7 +49,7 @@ function brokenByPath(
   return paths;
 }
 
-/** Describes the forms of values without revealing the values. */
+/** Describes the forms of values without repeating the values. */
 function formWords(shape: Shape): string {
   const forms = Object.keys(shape.texts?.forms ?? {});
   return forms.length === 0 ? kindsOf(shape).join(' or ') : `texts of the form ${forms.toSorted().join(' or ')}`;
@@ -118,14 +118,20 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 /** Keywords that do not affect values of other types, and the keyword for personal data. */
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
-/** Returns those keywords for the additional type that do not restrict values of the documented type. */
+/**
+ * Returns those keywords of the additional type that can be added to the schema without restricting values of the
+ * documented type.
+ */
 function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
     Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );
 }
 
-/** Returns the actions that add types. References and type lists cannot be updated, so the whole field is replaced. */
+/**
+ * Returns the actions that add types. An overlay cannot update references and type lists, so each action replaces the
+ * whole field.
+ */
 function widen(
   path: string,
   schema: SchemaNode,

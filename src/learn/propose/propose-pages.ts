@@ -5,7 +5,7 @@ import { wilsonBound } from '../confidence.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 
-/** Proposes page sizes: the largest size that the server returns in full, and the default size. */
+/** Proposes page sizes: the largest size for which the server returns full pages, and the default size. */
 export function proposePages({ pages }: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   const described = document.components.parameters['pageSize'] !== undefined;
   const statements: string[] = [];
@@ -20,7 +20,8 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
 }
 
 /**
- * Returns an action that lists all statements so far. Each such action repeats the previous statements and adds one.
+ * Returns an action that lists all statements made so far. Each action therefore repeats the statements of the
+ * previous action and adds one.
  */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
@@ -48,7 +49,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // If a larger page was returned in full, a smaller page must have been truncated for a different reason.
+  // A larger page was returned in full, so a smaller page must have been truncated for a different reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {

@@ -5,8 +5,8 @@ import { componentName, freeName, schemaWords, toSchema } from './propose-shapes
 import { wilsonBound } from '../confidence.ts';
 
 /**
- * Paths that the specification mentions but does not describe. Adding any other path would give all callers access to
- * it.
+ * Paths that the specification mentions but does not describe. Only these are added by default, because every caller
+ * gets access to a path that is added.
  */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
@@ -35,7 +35,8 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence. For example, a 404 for a missing ticket says nothing about the path.
+        // Errors do not lower the confidence. For example, a 404 because a ticket does not exist says nothing about
+        // the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -64,8 +65,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns actions that add the operation and a component for its bodies. The operation requires a credential. It is
- * unknown whether it requires anything else.
+ * Returns actions that add the operation, and a component for its bodies. The operation requires a credential.
+ * Whether it requires anything else is unknown.
  */
 function writePath(
   template: string,

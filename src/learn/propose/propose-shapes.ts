@@ -55,8 +55,8 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
 }
 
 /**
- * Returns actions that add a separate component for a place that currently refers to the shared component for
- * undescribed values.
+ * Returns actions that add a component for one place. Until then, the place refers to the component that all
+ * undescribed values share.
  */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
@@ -73,13 +73,13 @@ function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): 
   ];
 }
 
-/** Converts the name of a place to the name of a component, for example `Node.attachments[]` to `NodeAttachment`. */
+/** Converts the readable name of a place to a component name, for example `Node.attachments[]` to `NodeAttachment`. */
 export function componentName(place: string): string {
   const words = place.replaceAll(/s?\[\]/g, '').match(/[A-Za-z0-9]+/g) ?? ['Learned'];
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Returns the name, with a number appended if the name is already taken. */
+/** Returns the name, or the name with a number appended if it is already used. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;
@@ -138,7 +138,7 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
   if (shape.cut || only === undefined) return {};
-  // The type `number` includes integers.
+  // In JSON Schema, the type `number` includes integers.
   const types = kinds.includes('number') ? kinds.filter((kind) => kind !== 'integer') : kinds;
   const mark = personalMark(name, shape);
   return {
@@ -152,8 +152,8 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
 }
 
 /**
- * Returns the kind of personal data that a field's name or the form of its strings suggests, or undefined if there is
- * none.
+ * Returns the kind of personal data suggested by a field's name or by the form of its strings, or undefined if
+ * neither suggests any.
  */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
@@ -166,7 +166,7 @@ function personalMark(name: string, { texts }: Shape): PersonalMark | undefined 
 
 function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string): ProposedSchema {
   return {
-    // Ids are 64-bit integers, even if all sampled ids were small.
+    // Ids are 64-bit integers, even if all sampled ids happened to be small.
     ...((wide > 0 || /^id$|Ids?$/.test(name)) && { format: 'int64' }),
     ...(instants === seen && { description: 'Milliseconds since the Unix epoch.' }),
   };
@@ -189,8 +189,8 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 }
 
 /**
- * Returns the keywords for the members of objects. A member that was always present is required if the confidence is
- * high enough.
+ * Returns the keywords that describe the members of objects. A member that was always present is required, provided
+ * that the confidence is high enough.
  */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, seen, answers, rest, rare } = counts;
@@ -208,8 +208,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // If names are data, they are not listed. Rare members are treated in the same way, because their names may also be
-    // data.
+    // Names that are data are not listed. Rare members are not listed either, because their names may also be data.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

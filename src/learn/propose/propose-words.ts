@@ -4,14 +4,14 @@ import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
 /**
- * The minimum confidence that a vocabulary is complete. It is high because a closed vocabulary excludes all other
- * words.
+ * The minimum confidence that a vocabulary is complete. The value is high because a closed vocabulary excludes all
+ * other words.
  */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposes the words of fields that have a closed vocabulary. Words below the minimum confidence are omitted. */
+/** Proposes the words of fields whose vocabulary is closed. Words with less than the minimum confidence are omitted. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
@@ -55,7 +55,7 @@ function listOfWords(
   return Array.isArray(words) ? { words, selector: "['x-expected-enum']" } : undefined;
 }
 
-/** Returns whether enough values have been sampled since the last new word to make another new word unlikely. */
+/** Returns whether so many values have been sampled since the last new word that another new word is unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }
@@ -72,7 +72,7 @@ function closedEvidence(seen: Vocabulary) {
   };
 }
 
-/** Returns the evidence for several words, which is the evidence for the rarest one. */
+/** Returns the evidence for a group of words, which is the evidence for the rarest of them. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
   const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};
@@ -87,7 +87,10 @@ function documentedWords(schema: SchemaNode): string[] {
   return list.split(',').flatMap((word) => word.trim() || []);
 }
 
-/** Returns the schema whose description lists the words. Words in an array are listed in the array's description. */
+/**
+ * Returns the schema whose description lists the words. If the words are in an array, this is the schema of the
+ * array.
+ */
 function describingSchema(path: string, document: DocumentNode): SchemaNode | undefined {
   return nodeAt(document, path.replace(/\.items$/, '')) as SchemaNode | undefined;
 }

@@ -14,7 +14,7 @@ import { proposeWords } from './propose-words.ts';
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   const groups = [
-    // `proposeForms` replaces schemas, so it must run before the functions that change them.
+    // `proposeForms` replaces schemas, so it must run before all functions that change them.
     proposeForms(observations, document, minConfidence),
     proposeShapes(observations, document),
     proposeTypes(observations, document),
@@ -38,9 +38,9 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make members optional if they were missing from some objects, whether the contract requires them or only
- * expects them. An overlay cannot remove a single string from a list, so the whole list is replaced. Several objects
- * can share a list, which is replaced only once.
+ * Proposes to make members optional if some objects did not have them, whether the contract requires these members or
+ * only expects them. An overlay cannot remove a single string from a list, so it replaces the whole list. A list that
+ * several objects share is replaced only once.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>
@@ -48,7 +48,7 @@ export function proposeOptional(seen: Observations, document: DocumentNode, minC
   );
 }
 
-/** The keywords that list the members that are always or usually present. */
+/** The keywords that list members that are always present, and members that usually are. */
 const LISTS = ['required', 'x-expected'] as const;
 
 function proposeShorter(

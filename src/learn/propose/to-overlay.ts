@@ -7,12 +7,12 @@ interface OverlayDocument {
   readonly overlay: '1.0.0';
   readonly info: { readonly title: string; readonly version: string };
   readonly 'x-evidence': Readonly<Record<string, unknown>>;
-  /** Undocumented paths that have no actions because their bodies were not sampled. */
+  /** The undocumented paths without actions, because their bodies were not sampled. */
   readonly 'x-portico-undocumented'?: readonly Readonly<Record<string, unknown>>[];
   readonly actions: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Converts proposals to an overlay. Returns undefined if none of the proposals has actions. */
+/** Converts proposals to an overlay. Returns undefined if no proposal has any actions. */
 export function toOverlay(proposals: readonly Proposal[], seen: Observations): OverlayDocument | undefined {
   const actions = proposals.flatMap((proposal) =>
     proposal.actions.map((action) => ({ ...action, 'x-evidence': evidenceOf(proposal) })),

@@ -43,9 +43,8 @@ const textWhere =
     typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
 
 /**
- * Returns the number of characters in a string, or a number above the limit if the string has more characters than
- * that. A character consists of one or two code units, so a very long string does not have to be split into its
- * characters.
+ * Returns the number of characters in a string, or a number above the limit if there are more. A character consists
+ * of one or two code units, which makes it unnecessary to split a very long string into its characters.
  */
 function lengthOf(text: string, limit: number): number {
   return text.length > 2 * limit ? limit + 1 : Array.from(text).length;
@@ -83,6 +82,6 @@ const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }
       return (value) => typeof value !== 'number' || (value >= -end && value < end);
     },
   },
-  // The schema `false` means that a field must be absent.
+  // The schema `false` means that the field must be absent.
   { keyword: 'not', compile: () => () => false },
 ];

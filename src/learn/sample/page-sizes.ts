@@ -7,14 +7,14 @@ const MAX_SIZES = 8;
 /** The statuses with which servers refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
-/** Returns whether a status can mean that a page size is too large. */
+/** Returns whether a server may use this status to refuse a page size. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
 /**
- * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its stated size,
- * counts as evidence only if the first page was requested.
+ * Compares the requested page size with the returned one. A refusal counts as evidence only if the first page was
+ * requested, and so does a page with fewer items than its stated size.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
@@ -30,7 +30,7 @@ export function samplePageSize({ pages }: Observations, response: SampledRespons
   else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** Counts a refusal, unless a page of at least that size was accepted earlier. */
+/** Counts a refusal of a page size, unless a page of at least that size was accepted before. */
 function addRefusal(place: PageSizes, requested: number): void {
   if (requested <= place.accepted) return;
   place.refused = Math.min(place.refused || requested, requested);
@@ -59,7 +59,7 @@ function addRequested(place: PageSizes, requested: number, { stated, items, tota
     place.honoured = Math.max(place.honoured, requested);
     place.honouredAnswers += 1;
   } else if (items < requested && stated < requested && items === stated) count(place.clamped, stated);
-  // A server that silently truncates pages still reports the requested size.
+  // A server that truncates pages without saying so still reports the requested size.
   else if (first && stated === requested && items > 0 && items < requested && total !== undefined && total > items)
     count(place.clamped, items);
 }

@@ -14,7 +14,7 @@ import { brokenKeywords } from './broken-keywords.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Compares a response body with its schema and records the values that the schema does not describe. */
+/** Compares a response body with its schema, and records the values that the schema does not describe. */
 export function sampleBody(
   all: Observations,
   placeSchema: PlaceSchema,
@@ -23,7 +23,7 @@ export function sampleBody(
 ): void {
   if (!isOtherEnvelope(placeSchema, json, context.complete))
     return sampleValue(all, { placeSchema, name: '', item: hashOf(request) }, json, context);
-  // A body that contains an error is treated as an error even if the status indicates success.
+  // A body that contains an error is an error response, even if its status indicates success.
   if (context.complete && status < 300 && !isError(json))
     addAt(all.envelopes, placeSchema.written.path, json, hashOf(request), context);
 }
@@ -48,7 +48,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
   for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
-    // A new word is not recorded as a broken keyword, because the words of a vocabulary are proposed individually.
+    // A new word is not recorded as a violation of the keyword, because words are proposed one by one.
     const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
     if (!isWordToAdd) addAt(all.broken, key, value, item, context);
     if (keyword === 'not') return;
@@ -60,7 +60,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word in an array describes the item that contains the array, regardless of its position there.
+      // A word in an array belongs to the item that contains the array, whatever its position in the array is.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });
@@ -68,7 +68,10 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/** Returns false if the value has an id that does not have the documented type. Many items may share such an id. */
+/**
+ * Returns false if the value has an id, but the id does not have the documented type. Many items may share such an
+ * id.
+ */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');
@@ -96,14 +99,14 @@ function sampleMembers(
   }
 }
 
-/** Adds a value to the shape that is stored under a path in the contract. */
+/** Adds a value to the shape that is stored under a path of the contract. */
 function addAt(places: Map<string, Shape>, path: string, value: unknown, item: number, context: SampleContext): void {
   addValue(shapeAt(places, path, context), value, { place: hashOf(path), item }, context);
 }
 
 /**
- * Returns the path for storing observations about an open place. The path of a component without a type is not used,
- * because many places share such a component.
+ * Returns the path under which observations about an undescribed place are stored. The path of a component without a
+ * type is not used, because many places share such a component.
  */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
@@ -128,7 +131,10 @@ function describedAt({ described }: Observations, path: string): DescribedObject
   return known;
 }
 
-/** Returns whether a body has a different envelope: its type differs, or most required members are missing. */
+/**
+ * Returns whether the envelope of a body differs from the documented one: the body has another type, or most required
+ * members are missing.
+ */
 function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
   if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;
   const required = new Set(placeSchema.required.map(({ name }) => name));
@@ -158,13 +164,13 @@ function isType(type: string, value: unknown): boolean {
   return typeof value === type;
 }
 
-/** The names of documented fields whose values come from a closed set of words and are never personal. */
+/** The names of documented fields whose values are words from a closed set and are never personal. */
 const NAMES = new Set(['nodeStates', 'verb', 'type', 'operations', 'status', 'executionStatus', 'sorts', 'visibility']);
 
 /** The maximum number of stored words per place. */
 const MAX_WORDS = 50;
 
-/** Returns whether the values of a place come from a closed set of words. */
+/** Returns whether the values of a place are words from a closed set. */
 function hasVocabulary({ personal, sites }: PlaceSchema, name: string): boolean {
   return NAMES.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
@@ -175,8 +181,8 @@ function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): bo
 }
 
 /**
- * Returns the path for storing words: the path of the schema that lists the words, or the place's own path if there is
- * no such schema.
+ * Returns the path under which words are stored: the path of the schema that lists the words, or the path of the
+ * place itself if there is no such schema.
  */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
@@ -184,8 +190,8 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 }
 
 /**
- * Counts a word once per `item`. A value that is not a plain word is counted but not stored. An item that was counted
- * before provides no new evidence of whether there are other words.
+ * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item was counted
+ * before, its value is no new evidence that there are other words, or that there are none.
  */
 function addWord(
   places: Map<string, Vocabulary>,

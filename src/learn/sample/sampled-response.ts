@@ -10,7 +10,7 @@ export interface SampledResponse {
   readonly v1: boolean;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** A key that requests share if they differ only in `wrap` and `v1`. It is never stored. */
+  /** A key shared by requests that differ only in `wrap` and `v1`. It is never stored. */
   readonly request: string;
   readonly json: unknown;
 }

@@ -2,9 +2,9 @@ import { type DistinctFacts, hashOf } from '../shape/distinct-facts.ts';
 import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 
-/** Compares the responses to the same request with and without `wrap` and `v1`. */
+/** Compares responses to the same request with and without the switches `wrap` and `v1`. */
 interface SwitchComparison {
-  /** Adds a response. If the same request is compared repeatedly, each outcome is counted only once. */
+  /** Adds a response. If the same request is compared several times, each outcome is counted only once. */
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 
@@ -12,8 +12,8 @@ interface SwitchComparison {
 const MAX_REQUESTS = 500;
 
 /**
- * Creates the comparison. Unless `always` is true, the responses of an operation are compared only after one of its
- * requests has contained a switch.
+ * Creates the comparison. Unless `always` is true, the responses of an operation are compared only after a request
+ * for the operation has contained a switch.
  */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
@@ -29,7 +29,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
       const [only, second] = switches;
-      // If a request contains both switches, it is not known which of them had which effect.
+      // If a request contains both switches, it is unknown which of them had an effect.
       if (second !== undefined) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const compare = (name: string, same: boolean) => {
@@ -60,8 +60,8 @@ const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
 /**
- * Describes the structure of a value by its names and types. The description is used only for comparison and is never
- * saved.
+ * Describes the structure of a value by its names and types. The description is only compared with others and is
+ * never saved.
  */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';

@@ -4,21 +4,21 @@ import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
 
-/** The context in which values are added to shapes. */
+/** What has to be known to add values to shapes. */
 export interface SampleContext extends DistinctFacts {
-  /** The number of this response, which ensures that each place counts the response only once. */
+  /** The number of this response, by which each place counts the response only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;
-  /** The number of shapes that can still be stored, and the number of shapes that could not be stored. */
+  /** How many more shapes can be stored, and how many could not be stored. */
   readonly budget: { left: number; dropped: number };
-  /** The number of undocumented members that can still be sampled in this response. */
+  /** How many more undocumented members of this response can be sampled. */
   readonly members: { left: number };
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs. If a person's name also occurs as a field name, it
-   * is then recognized.
+   * Remembers the value of a personal field while the process runs. A person's name is then recognized if it also
+   * occurs as a field name.
    */
   readonly remember: (text: string) => void;
   /** Returns whether a name was the value of a personal field. */
@@ -30,15 +30,15 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. Values of the same kind are counted only once per item, no matter how often
- * the item is returned.
+ * Adds one value to the shape of its place. Values of the same kind are counted only once per item, however often the
+ * server returns the item.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
-  // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is always counted, because an
-  // overlay must accept every value that was sampled.
+  // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is therefore always counted,
+  // because an overlay must accept every value that was sampled.
   if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;
     if (shape.mark !== context.responseNumber) shape.answers += 1;
@@ -63,7 +63,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Returns whether {@link countKind} has counted a value of the same kind. */
+/** Returns whether {@link countKind} has already counted a value of the same kind. */
 function hasKind({ nulls, booleans, fractions, integers, texts, arrays }: Shape, value: unknown): boolean {
   if (value === null) return nulls > 0;
   if (typeof value === 'boolean') return booleans > 0;
@@ -84,7 +84,7 @@ function countKind(shape: Shape, value: unknown): void {
   else if (Array.isArray(value)) (shape.arrays ??= { seen: 0, items: emptyShape() }).seen += 1;
 }
 
-// Larger numbers do not fit in 64-bit integers, so a contract cannot describe them as integers.
+// Larger numbers do not fit in 64 bits, so a contract cannot describe them as integers.
 const isInteger = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
 const rangesOf = (value: number) => ({
@@ -148,7 +148,7 @@ export function countObject(
   { responseNumber, isNew }: SampleContext,
 ): boolean {
   if (!isNew('complete', at)) {
-    // The object may have had other members when it was counted.
+    // When the object was counted, it may have had other members.
     for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
     return false;
   }
@@ -158,7 +158,7 @@ export function countObject(
   return true;
 }
 
-/** The object that contains a member. */
+/** The object to which a member belongs. */
 interface Holder {
   readonly at: Whereabouts;
   /** True if the object is complete and was not counted before. */
@@ -166,7 +166,7 @@ interface Holder {
   readonly depth: number;
 }
 
-/** Adds one member of an object. The member's name is not stored if the name may be personal. */
+/** Adds one member of an object. The name of the member is not stored if it may be personal. */
 export function addMember(
   counts: ObjectCounts,
   name: string,

@@ -1,10 +1,10 @@
-/** The place of a value and the item that the value belongs to, both as hashes. */
+/** The place of a value, and the item to which the value belongs, both as hashes. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;
 }
 
-/** Remembers which facts have been recorded so that repeated responses and objects are not counted again. */
+/** Remembers the facts that have been recorded, so that repeated responses and objects are not counted again. */
 export interface DistinctFacts {
   /** Returns whether the fact about an item is new at this place, and remembers the fact. */
   readonly isNew: (fact: string, where: Whereabouts) => boolean;
@@ -14,14 +14,15 @@ export interface DistinctFacts {
 const BITS = 2 ** 20;
 
 /**
- * The number of facts after which a new generation begins. The limit ensures that most new facts are recognized as new.
+ * The number of facts after which a new generation begins. This limit ensures that most new facts are recognized as
+ * new.
  */
 const FULL = BITS / 4;
 
 /**
- * Creates an empty record of constant size. Each fact is stored as a single bit, so a new fact is sometimes mistaken
- * for a known one. As a result, counts tend to be too low rather than too high. When a generation is full, the previous
- * one is discarded.
+ * Creates an empty record. Its size is constant: each fact is stored as a single bit, so a new fact is sometimes
+ * mistaken for a known one, and counts tend to be too low rather than too high. When a generation is full, the
+ * generation before it is discarded.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);
@@ -44,23 +45,23 @@ export function createDistinctFacts(): DistinctFacts {
   };
 }
 
-/** Returns a 32-bit hash of a string (FNV-1a). To continue from another hash, pass that hash as `start`. */
+/** Returns a 32-bit hash of a string (FNV-1a). To continue from another hash, pass it as `start`. */
 export function hashOf(text: string, start = 0): number {
   let hash = start ^ 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed once more.
+  // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed again at the end.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Returns the place of a member, or of the elements of an array. */
+/** Returns the place of an object's member or of an array's elements. */
 export function below({ place, item }: Whereabouts, name: string): Whereabouts {
   return { place: hashOf(name, place), item };
 }
 
 /**
- * Returns the item that a value describes. An object with an id is the same item wherever it occurs. Any other value
- * belongs to the item that contains it.
+ * Returns the item that a value describes. If an object has an id, it is the same item wherever it occurs. Any other
+ * value belongs to the item that contains it.
  */
 export function itemOf(value: unknown, container: number): number {
   if (typeof value !== 'object' || value === null) return container;

@@ -5,9 +5,9 @@ export interface RedactOptions {
   /** The minimum number of distinct responses that must contain a field before its name is shown. */
   readonly minResponses: number;
   readonly isPersonal: (text: string) => boolean;
-  /** Returns whether the contract has a field with this name. Such a name is not treated as personal. */
+  /** Returns whether the contract has a field with this name. Such a name does not count as personal. */
   readonly isDocumented: (name: string) => boolean;
-  /** Returns whether a path segment is a known word, which is always shown. */
+  /** Returns whether a path segment is a known word. Known words are always shown. */
   readonly isKnownWord: (word: string) => boolean;
 }
 
@@ -16,7 +16,7 @@ const MAP_PRESENCE = 0.3;
 const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
-/** Returns a copy that is safe to store. It omits names that are too rare or may be personal. */
+/** Returns a copy that is safe to store: names that are too rare or may be personal are omitted. */
 export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
   return {
     ...shape,
@@ -30,7 +30,7 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 
 /**
  * Returns a copy of the member counts that is safe to store. `holder` is the name of the field that contains the
- * objects. It is undefined for objects that the contract describes, because such objects are not maps.
+ * objects. It is undefined for objects that the contract describes, because they are never maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -41,12 +41,12 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   redacted.rest = counts.rest && redactShape(counts.rest, options);
   redacted.rare = counts.rare && redactShape(counts.rare, options);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
-  // In an object that the contract describes, members that are always present are treated as fields.
+  // In an object that the contract describes, members that are always present count as fields.
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // If most names are data, a member whose values have the same types is also treated as data, regardless of its
-    // name. If only a few names are data, a member that is always present is treated as a field.
+    // If most names are data, a member whose values have the same types as the others counts as data too, whatever
+    // its name is. If only a few names are data, a member that is always present counts as a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
@@ -60,8 +60,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
 }
 
 /**
- * Returns whether the names are data. This is the case if there are many names, most objects have few of them, and all
- * values have the same types.
+ * Returns whether the names are data. Names are data if there are many of them, most objects have only a few of them,
+ * and all values have the same types.
  */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;
@@ -71,10 +71,10 @@ function isMap({ fields, seen }: ObjectCounts): boolean {
   return first !== undefined && presence < MAP_PRESENCE && shapes.every(({ shape }) => sameKinds(shape, first.shape));
 }
 
-/** Names of fields that contain maps, such as `votesBy`, `perUser` and `reactionMap`. */
+/** Names of fields whose values are maps, such as `votesBy`, `perUser` and `reactionMap`. */
 const HOLDER = /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$/;
 
-/** Names of fields that contain people, such as `codeReviewers`. */
+/** Names of fields whose values are people, such as `codeReviewers`. */
 const PEOPLE =
   /(?:user|voter|member|author|name|follower|assignee|reviewer|approver|watcher|owner|editor|reader|moderator|participant|contributor|contact|friend|colleague|employee)s$|people$|staff$/i;
 
@@ -82,9 +82,9 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be people's names. This is the case if all values have the same types and either
- * the names are single words that are not always present, or the field has a name such as `votesBy`. Even if the names
- * turn out to be field names, treating the object as a map is safe.
+ * Returns whether the member names may be people's names. They may be if all values have the same types and, in
+ * addition, either the names are single words that are not always present, or the field has a name such as `votesBy`.
+ * If the names are in fact field names, treating the object as a map is still safe.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

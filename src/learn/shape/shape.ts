@@ -2,9 +2,12 @@ import type { TextForm } from './text-form.ts';
 
 /** The values of one member of the objects at a place, and how often the member occurred. */
 export interface FieldShape {
-  /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
+  /**
+   * The number of complete objects that have the member. Responses for which the caller selected the fields are
+   * ignored.
+   */
   present: number;
-  /** True if an object that was counted with the member was later returned without it. */
+  /** True if an object that was counted with the member was later returned without the member. */
   optional: boolean;
   readonly shape: Shape;
 }
@@ -45,23 +48,25 @@ export interface ObjectCounts {
   /** The number of the last response that was counted. */
   mark: number;
   readonly fields: Map<string, FieldShape>;
-  /** The number of members whose names are not stored because the names may be personal. */
+  /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of the members whose names are not stored. Undefined if there are none. */
+  /** The values of these members. Undefined if there are none. */
   rest: Shape | undefined;
-  /** The values of members whose names are too rare to be stored. Undefined until the shape is redacted. */
+  /** The values of members whose names are too rare to be stored. Undefined until the shape has been redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names to record, in which case the objects are treated as maps whose keys are data. */
+  /**
+   * True if there were too many names to record. The objects are then treated as maps, that is, their names are data.
+   */
   map: boolean;
 }
 
-/** The values at one place in responses. A shape contains types, counts and forms, but never the values themselves. */
+/** The values at one place in responses. A shape contains types, counts and forms, but no values. */
 export interface Shape {
-  /** The number of values. Repeated values of the same item are counted only once. */
+  /** The number of values. If an item has the same value again, it is not counted again. */
   seen: number;
-  /** The number of responses that contained values not counted before. */
+  /** The number of responses that contained values that had not been counted before. */
   answers: number;
-  /** The number of the last response that was counted. It ensures that each response counts only once. */
+  /** The number of the last response that was counted, by which each response counts only once. */
   mark: number;
   /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;
@@ -86,7 +91,7 @@ export const SHAPE_LIMITS = {
   /** The maximum number of elements that are sampled per array. */
   elements: 2000,
   /**
-   * The maximum number of undocumented members that are sampled per response. A limit is needed because a sender can
+   * The maximum number of undocumented members that are sampled per response. Without a maximum, a sender could
    * invent any number of members.
    */
   members: 5000,
@@ -141,7 +146,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // Both shapes may include the same responses, so the sum could be too high.
+  // Both shapes may have counted the same responses, so the sum could be too high.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);

@@ -23,9 +23,9 @@ export const TEXT_FORMS = [
 
 const LONGEST = 4096;
 
-/** Returns the first form that matches a string, or `plain` if none does. */
+/** Returns the first form that matches a string, or `plain` if no form matches. */
 export function textForm(text: string): TextForm {
-  // A long string is prose, so testing its beginning is sufficient.
+  // A long string is prose, so it is enough to test its beginning.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }

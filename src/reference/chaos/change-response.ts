@@ -17,9 +17,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Changes the first item of a list, or the object itself if the body is not a list. An empty list remains unchanged.
- */
+/** Changes the first item of a list, or the object itself if the body is not a list. Empty lists are not changed. */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];
@@ -55,7 +53,7 @@ const DRIFTS: Partial<Readonly<Record<ChaosName, Drift>>> = {
   'wrong-type': (value, parameter) =>
     changeFirst(value, (item) => {
       const field = fieldToChange(item, parameter);
-      // A projection may have removed the field. Adding the field back would be a different kind of drift.
+      // A projection may have removed the field. Adding it back would be a different kind of drift.
       return field in item ? { ...item, [field]: withOtherType(item[field]) } : item;
     }),
   'extra-field': (value, parameter) =>
@@ -84,8 +82,8 @@ const REPLACEMENTS: Partial<Readonly<Record<ChaosName, Replacement>>> = {
 };
 
 /**
- * Returns the response to send instead of running the operation. The first rule that replaces responses determines it.
- * Returns undefined if no rule does.
+ * Returns the response to send instead of running the operation, which comes from the first rule that replaces
+ * responses. Returns undefined if there is no such rule.
  */
 export function replacementResponse(rules: readonly ChaosRule[]): LegacyResponse | undefined {
   for (const { name, parameter } of rules) {
@@ -112,7 +110,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response. If the rules require it, damages the response or cuts it off in the middle of the body. */
+/** Writes a response. If the rules require it, the response is damaged or cut off in the middle of its body. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,

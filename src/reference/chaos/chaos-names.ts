@@ -32,8 +32,8 @@ export const DRIFT_KINDS = [
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /**
- * The highest operation number. It is not derived from the routes, because the commands parse `--fault` without loading
- * the server. A test compares it with each `x-row` in the contract and each route's `operation`.
+ * The highest operation number. The routes do not provide it, because the commands parse `--fault` without loading
+ * the server. A test compares it with each `x-row` in the contract and with the `operation` of each route.
  */
 export const LAST_OPERATION = 16;
 

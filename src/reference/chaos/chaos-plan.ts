@@ -6,13 +6,13 @@ import { type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
 export interface ChaosRule {
   readonly name: ChaosName;
   readonly parameter?: string;
-  /** An operation number, or a pattern for the path and query. If absent, the rule matches every request. */
+  /** An operation number, or a pattern for the path and query. If undefined, the rule matches every request. */
   readonly target?: number | RegExp;
   /** The share of matching requests that the rule affects, greater than 0 and at most 1. */
   readonly share: number;
 }
 
-/** Selects the rules that apply to a request. */
+/** Selects the chaos rules that apply to a request. */
 export interface ChaosPlan {
   /**
    * Returns the rules that apply to a request, in their configured order. `url` consists of the path below the base
@@ -22,8 +22,8 @@ export interface ChaosPlan {
 }
 
 /**
- * Creates a plan. Each rule draws its own random numbers for the requests that it matches, so the same seed and the
- * same requests produce the same chaos.
+ * Creates a plan. Each rule has its own random numbers for the requests that it matches, so the same seed and the
+ * same requests always produce the same chaos.
  */
 export function createChaosPlan(rules: readonly ChaosRule[], seed: number): ChaosPlan {
   const seeded = rules.map((rule, index) => ({ rule, random: createSeededRandom(seed * 31 + index + 1) }));

@@ -48,7 +48,10 @@ const ANONYMOUS: readonly Permission[] = [
   "View user's profile",
 ];
 
-/** The permissions of each role in the legacy role editor. `standard` includes the permissions of `anonymous`. */
+/**
+ * The permissions of each role in the legacy role editor. The role `standard` includes the permissions of
+ * `anonymous`.
+ */
 const ROLES = {
   anonymous: ANONYMOUS,
   standard: [...ANONYMOUS, 'Mark as favorite', 'Convert own posts to community wiki'],
@@ -74,8 +77,8 @@ export function requireCredential(caller: Caller): void {
 }
 
 /**
- * Refuses a caller who lacks any of the permissions. As on the legacy server, the response has status 401 and contains
- * the permission message.
+ * Refuses a caller who lacks any of the permissions. As on the legacy server, the response has status 401 and
+ * contains the message for missing permissions.
  */
 export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());

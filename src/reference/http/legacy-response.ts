@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
-/** The body of a response: a JSON value (which chaos rules can change), an HTML page, raw bytes, or nothing. */
+/**
+ * The body of a response: a JSON value (the only kind that chaos rules can change), an HTML page, raw bytes, or
+ * nothing.
+ */
 type LegacyPayload =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'html'; readonly text: string }
@@ -34,7 +37,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns an error in the third shape: a servlet container's HTML page, even at a `.json` path (field facts, grade D).
+ * Returns an error in the third form: a servlet container's HTML page, even at a `.json` path (field facts, grade D).
  */
 export function htmlErrorPage(
   status: number,
@@ -52,13 +55,13 @@ export function htmlErrorPage(
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Community"' };
 
-/** Returns an error in the shape `{error}`. */
+/** Returns an error in the form `{error}`. */
 export function plainError(status: number, message: string): LegacyResponse {
   return jsonResponse({ error: message }, status);
 }
 
 /**
- * Returns the response for a missing permission: status 401 without a challenge, in the shape `{errors: {message}}`,
+ * Returns the response for a missing permission: status 401 without a challenge, in the form `{errors: {message}}`,
  * with an HTML line break in the message (field facts, grade D).
  */
 export function missingPermission(): LegacyResponse {
@@ -66,7 +69,7 @@ export function missingPermission(): LegacyResponse {
   return jsonResponse({ errors: { message } }, 401);
 }
 
-/** Returns status 401 with a challenge, in the shape `{error}`, for an invalid credential. */
+/** Returns status 401 with a challenge, in the form `{error}`, for an invalid credential. */
 export function badCredential(): LegacyResponse {
   return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }
@@ -81,12 +84,12 @@ export function invalidId(name: string): LegacyResponse {
   return plainError(400, `The provided '${name}' is/are invalid`);
 }
 
-/** Returns status 404 for a well-formed id that does not exist. */
+/** Returns status 404 for a well-formed id that is not the id of anything. */
 export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }
 
-/** Thrown to end an operation early. The app then writes the response that it contains. */
+/** Thrown to end an operation early. The app writes the response that this error contains. */
 export class LegacyRefusal extends Error {
   readonly response: LegacyResponse;
 

@@ -13,13 +13,13 @@ export interface LegacyRequest {
 }
 
 /**
- * A route of the reference server. `operation` is its number in the specification's table, or undefined if the route is
- * undocumented.
+ * A route of the reference server. `operation` is the operation's number in the specification's table, or undefined
+ * if the route is undocumented.
  */
 export interface LegacyRoute {
   readonly operation?: number;
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** The Express path below the base path. */
+  /** The Express path, without the base path. */
   readonly path: string;
   readonly respond: (request: LegacyRequest, context: ReferenceContext) => LegacyResponse | Promise<LegacyResponse>;
 }
@@ -54,8 +54,8 @@ export function readRequest(request: Request, caller: Caller): LegacyRequest {
 const MAX_ID = 9_223_372_036_854_775_807n;
 
 /**
- * Parses an id in the path. Refuses it with status 400 if it is not a 64-bit integer, and with status 404 if it exceeds
- * 2^53.
+ * Parses an id in the path. An id that is not a 64-bit integer is refused with status 400, and an id above 2^53 with
+ * status 404.
  */
 export function readPathId(text: string, name: string): number {
   if (!/^\d{1,19}$/.test(text) || BigInt(text) > MAX_ID) refuse(invalidId(name));

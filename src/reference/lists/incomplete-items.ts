@@ -4,8 +4,8 @@ import type { LegacyResponse } from '../http/legacy-response.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * The fields that are missing from some items, by operation number. The contract expects these fields but does not
- * require them, and none of them contains personal data.
+ * The fields that some items lack, by operation number. The contract expects these fields but does not require them.
+ * None of them contains personal data.
  */
 const OMITTED: Readonly<Record<number, readonly string[]>> = {
   6: ['slug', 'answerCount', 'primaryContainerId'],
@@ -14,12 +14,12 @@ const OMITTED: Readonly<Record<number, readonly string[]>> = {
   13: ['slug'],
 };
 
-/** The share of items that are missing a field. */
+/** The share of items that lack a field. */
 const SHARE = 0.02;
 
 /**
- * Omits an expected field from some list items, as a real server does. The seed and an item's id determine whether a
- * field is missing, and which one, so an item always has the same fields. Returns all other responses unchanged.
+ * Omits an expected field from some list items, as a real server does. The seed and the item's id determine whether a
+ * field is missing and which one, so the same item always has the same fields. Returns all other responses unchanged.
  */
 export const withIncompleteItems =
   (seed: number) =>
@@ -35,7 +35,7 @@ export const withIncompleteItems =
   };
 
 function withoutField(item: Item, names: readonly string[], seed: number): Item {
-  // A projection can remove the id. An id beyond 2^53 is raw JSON, so its digits are taken from its JSON text.
+  // A projection can remove the id. An id above 2^53 is raw JSON, so its digits are taken from the JSON text.
   const digits = (JSON.stringify(item['id']) ?? '').replaceAll(/\D/g, '');
   if (digits === '') return item;
   const random = createSeededRandom(seed * 31 + Number(digits.slice(-9)));

@@ -9,7 +9,7 @@ interface NodeListing {
   readonly types: readonly string[];
   /** An additional condition, for example on the parent. */
   readonly condition?: SqlCondition;
-  /** The sort order to use if the requested one is absent or unknown. An empty string means oldest first. */
+  /** The sort order that is used if the requested one is absent or unknown. An empty string means oldest first. */
   readonly defaultSort: 'active' | '';
   readonly toItem: (sql: Sql, node: NodeRow, caller: LegacyRequest['caller']) => Record<string, unknown>;
 }
@@ -60,7 +60,7 @@ function wordCondition(word: string): SqlCondition {
 }
 
 /**
- * Reads `q`. Each word must occur in the title, the body or a topic, ignoring case. A word also matches as part of a
+ * Reads `q`. Each word must occur in the title, the body or a topic, in any case. A word also matches as part of a
  * longer word, so `*` has no effect.
  */
 function searchFilter(query: URLSearchParams): SqlCondition[] {
@@ -80,7 +80,8 @@ function listed(query: URLSearchParams, name: string): string[] {
 }
 
 /**
- * Reads `topics`: names or ids in repeated parameters or separated by commas. A node with any of these topics matches.
+ * Reads `topics`, which contains names or ids, in repeated parameters or separated by commas. A node with any of
+ * these topics matches.
  */
 function topicsFilter(query: URLSearchParams): SqlCondition[] {
   const topics = listed(query, 'topics').slice(0, 100);
@@ -98,13 +99,13 @@ function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** Reads `spaceId`, or `space`, which older clients send instead. */
+/** Reads `spaceId`, or the parameter `space` that older clients send instead. */
 function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];
 }
 
-/** Reads `type` and `lang`: one or more values, separated by commas. */
+/** Reads `type` and `lang`, which contain one or more values separated by commas. */
 function kindFilter(query: URLSearchParams): SqlCondition[] {
   const columns = [
     ['type', 'n.type'],

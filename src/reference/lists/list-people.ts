@@ -15,8 +15,7 @@ const USER_SORTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns one page of users in the envelope, sorted by reputation unless the request specifies another known sort
- * order.
+ * Returns one page of users in the envelope, sorted by reputation unless the request names another known sort order.
  */
 export function listUsers(sql: Sql, request: LegacyRequest, condition: SqlCondition): Record<string, unknown> {
   const requestedSort = request.query.get('sort') ?? '';
@@ -61,9 +60,7 @@ function flag(query: URLSearchParams, name: string, fallback: boolean): boolean 
   return value === 'true' || (value !== 'false' && fallback);
 }
 
-/**
- * Renders a follow relation. The specification does not show the fields of a follow relation, so they are our choice.
- */
+/** Renders a follow relation. The specification does not show its fields, so the reference server defines its own. */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
     id: row.follow_id,

@@ -26,19 +26,19 @@ export function readProjection(query: URLSearchParams): Projection {
   };
 }
 
-/** Returns true if the projection names a field that is not shown by default. */
+/** Returns whether the projection names a field that is not shown by default. */
 function includes(projection: Projection, field: string): boolean {
   return [...projection.include, ...projection.includeOnly].includes(field);
 }
 
 function isPlain(value: unknown): value is Json {
-  // A raw JSON number is also an object but has no prototype, so it is treated as a leaf.
+  // A raw JSON number is an object too, but has no prototype, so it is treated as a leaf.
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
- * Returns the selected paths below `key`. Returns undefined if no path starts with the key, and an empty list if a path
- * ends with the key.
+ * Returns the selected paths below `key`. Returns undefined if no path begins with the key, and an empty list if a
+ * path ends with it.
  */
 function below(key: string, selected: readonly string[]): string[] | undefined {
   const named = selected.filter((path) => path === key || path.startsWith(`${key}.`));
@@ -82,7 +82,7 @@ const EXTRAS = [
 ] as const;
 
 /**
- * Adds the counts that undocumented routes return if they are named in `include` or `includeOnly`. Documented routes
+ * Adds the counts that undocumented routes return only if `include` or `includeOnly` names them. Documented routes
  * never return these counts.
  */
 export function withExtraFields(

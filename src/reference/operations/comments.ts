@@ -20,7 +20,7 @@ export const getComment: LegacyRoute = {
   },
 };
 
-/** Operation 5: the comments directly below a node, oldest first. The response is an array without an envelope. */
+/** Operation 5: the comments directly below a node, oldest first. The response is an array, without an envelope. */
 export const listNodeComments: LegacyRoute = {
   operation: 5,
   method: 'GET',
@@ -102,7 +102,7 @@ export const updateComment: LegacyRoute = {
   },
 };
 
-/** The callers who can see a comment. If `visibility` is null, everyone can see it. */
+/** The callers who can see a comment. If `visibility` is null, everyone can see the comment. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -156,8 +156,8 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 
 /**
  * Decides who can see a comment that is being written. Refuses the write with status 400 if it breaks one of the
- * specification's three rules: an inherited visibility cannot be changed, recipients are allowed only with the
- * visibility `recipients`, and a private option requires its permission.
+ * specification's three rules: a visibility that is inherited cannot be changed, recipients are allowed only with the
+ * visibility `recipients`, and each private option requires its permission.
  */
 function decideVisibility(sql: Sql, caller: Caller, draft: CommentDraft, place: CommentPlace): DecidedVisibility {
   if (isPrivate(place.parent)) return inherit(sql, draft, place.parent);
@@ -195,10 +195,10 @@ function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility):
   return comment;
 }
 
-/** The visibility of a public comment. The specification does not name it. It is stored as NULL. */
+/** The visibility of a public comment, stored as NULL. The specification has no name for it. */
 const PUBLIC_VISIBILITY = 'public';
 
-/** The three private options, each with the permission it requires. The specification names only `recipients`. */
+/** The three private options, each with the permission that it requires. The specification names only `recipients`. */
 const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
   ['recipients', 'Send private comments to own groups'],
   ['originalPoster', 'Send private comments to the original poster'],
@@ -211,7 +211,7 @@ interface DraftRecipient {
   readonly type: 'group' | 'user';
 }
 
-/** The body of a comment write. Absent members are left unchanged. */
+/** The body of a comment write. Members that are absent are not changed. */
 interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;

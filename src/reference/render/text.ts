@@ -11,8 +11,8 @@ export function toFormattedDate(at: number): string {
 }
 
 /**
- * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. This is how the legacy
- * server prints a date that it has read from its database.
+ * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. The legacy server
+ * formats a date in this way if it has read the date from its database.
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
@@ -21,8 +21,8 @@ export function toStoredDate(at: number): string {
 }
 
 /**
- * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. This is also how the legacy
- * server prints a date that it has not stored yet.
+ * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. The legacy server also formats
+ * a date in this way if it has not stored the date yet.
  */
 export function toWeekdayDate(at: number): string {
   const date = new Date(at);
@@ -37,8 +37,8 @@ export function toScheduleTime(at: number): string {
 }
 
 /**
- * Parses `MM/DD/YYYY HH:mm` in UTC to epoch milliseconds. Returns undefined if the format is different or the date does
- * not exist.
+ * Parses `MM/DD/YYYY HH:mm` in UTC to epoch milliseconds. Returns undefined if the text has a different format or the
+ * date does not exist.
  */
 export function parseScheduleTime(text: string): number | undefined {
   const match = /^(\d{2})\/(\d{2})\/(\d{4}) (\d{2}):(\d{2})$/.exec(text);

@@ -86,7 +86,7 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // The specification shows this field only in some responses (Node).
+    // The specification shows this field only in some of the responses (Node).
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }
@@ -97,7 +97,7 @@ const SEND_PERMISSIONS = [
   'Send private comments to own groups',
 ] as const;
 
-/** Returns the two private fields of a comment if the caller has the permissions to see them. */
+/** Returns the two private fields of a comment, provided that the caller has the permissions to see them. */
 function visibilityOf(sql: Sql, { id, visibility }: NodeRow, { permissions }: Caller): Record<string, unknown> {
   const sends = SEND_PERMISSIONS.some((permission) => permissions.has(permission));
   if (visibility === null || !sends || !permissions.has('Use Private Comments')) return {};
@@ -156,7 +156,7 @@ function topicsOfNode(sql: Sql, nodeId: number): TopicRow[] {
 
 const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
 
-/** Returns true if a node of this type is a comment. */
+/** Returns whether a node of this type is a comment. */
 function isComment(type: string): boolean {
   return COMMENT_TYPES.has(type);
 }
@@ -165,13 +165,14 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Returns a stored body as HTML. The body is stored as either HTML or plain text. */
+/** Returns a stored body as HTML. The store contains either HTML or plain text. */
 function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }
 
 /**
- * Renders a node's attachments. The specification does not show the fields of an attachment, so they are our choice.
+ * Renders a node's attachments. The specification does not show their fields, so the reference server defines its
+ * own.
  */
 function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
@@ -222,7 +223,7 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Returns a value that is serialized as the given JSON text, so integers beyond 2^53 keep all their digits. */
+/** Returns a value that is serialized as the given JSON text, so that integers above 2^53 keep all their digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }

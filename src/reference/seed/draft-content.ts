@@ -12,9 +12,9 @@ type RootType = 'question' | 'idea' | 'kbentry';
 function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question belongs to alice so that the rule about a caller's own nodes can be tested.
+  // Every fourth wiki question belongs to alice, so that the rule about a caller's own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // No questions are created in the last few months, which ensures that all answers and comments precede SEED_END.
+  // No questions are created in the last few months, so that all answers and comments are earlier than SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -72,7 +72,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not update the thread, because the update would reveal that the activity exists.
+    // Private activity does not update the thread, because the update would show that the activity exists.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -96,7 +96,7 @@ const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// The options are chosen in turn rather than at random to ensure that each of them occurs.
+// The options are chosen in turn and not at random, so that each of them occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';
@@ -135,7 +135,7 @@ function draftComment(random: SeededRandom, ids: SeedIds, parent: NodeDraft, ind
   };
 }
 
-/** Drafts comments on nodes of all types. The last comments are replies to earlier ones. */
+/** Drafts comments on nodes of all types. The last of these comments are replies to earlier ones. */
 function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
@@ -157,7 +157,7 @@ function draftAuthor(random: SeededRandom, users: readonly number[]): number {
   return random.chance(0.15) ? random.pick(DEMO_AUTHORS) : random.pick(users.slice(FIRST_OTHER));
 }
 
-/** Returns a title that suits the node's type. */
+/** Returns a title that suits the type of the node. */
 function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kbentry'): string {
   const [subject, problem] = [random.pick(SUBJECTS), random.pick(PROBLEMS)];
   if (type === 'question') return `What to do when ${subject} ${problem}?`;
@@ -183,8 +183,8 @@ interface SeedIds {
 type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
 /**
- * A node before it is inserted. Ids follow the order of creation, so the id of a parent is always lower than that of
- * its child.
+ * A node that has not been inserted yet. Ids follow the order of creation, so the id of a parent is always lower than
+ * the ids of its children.
  */
 export interface NodeDraft {
   id: number;
@@ -205,7 +205,7 @@ export interface NodeDraft {
   lastActiveUserId: number;
 }
 
-/** Returns the node at the top of a draft's thread. */
+/** Returns the first node of a draft's thread. */
 export function rootOf(draft: NodeDraft): NodeDraft {
   return draft.parent === undefined ? draft : rootOf(draft.parent);
 }

@@ -25,7 +25,10 @@ function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
   sql.script(`PRAGMA user_version = ${LAYOUT}`);
 }
 
-/** Opens the store at a file path or `:memory:` and seeds it if it is empty. Throws if the file has other content. */
+/**
+ * Opens the store at a file path or `:memory:`, and seeds the store if it is empty. Throws if the file has other
+ * content.
+ */
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
   if (!inMemory) mkdirSync(dirname(resolve(path)), { recursive: true });
@@ -81,7 +84,7 @@ function seedSpaces(sql: Sql): number[] {
   });
 }
 
-// A time far in the future, so that the jobs stay pending.
+// A time so far in the future that the jobs stay pending.
 const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;
 

@@ -8,7 +8,7 @@ const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, autho
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
   reports, depth, states, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-// Greater than 2^53, because ids on real servers are 64-bit integers and clients that round them must be detected.
+// Above 2^53. Ids on real servers are 64-bit integers, and tests must detect clients that round them.
 const FIRST_LARGE_REVISION = 9_007_199_254_740_993n;
 
 function depthOf(draft: NodeDraft): number {
@@ -129,7 +129,7 @@ interface ActionDraft {
   readonly at: number;
   readonly extra?: string;
   readonly canceled?: { readonly at: number; readonly by: number };
-  /** True if the action created a favorite that still exists. */
+  /** True if the action created a favorite and the favorite still exists. */
   readonly favorite?: boolean;
 }
 
@@ -216,7 +216,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
 }
 
 /**
- * Inserts the action log, with ids in chronological order, and the favorites created by the actions. Returns the
+ * Inserts the action log, with ids in chronological order, and the favorites that the actions created. Returns the
  * highest id.
  */
 export function seedActions(
@@ -245,7 +245,7 @@ export function seedActions(
   all
     .sort((one, other) => one.at - other.at)
     .forEach((action, index) => {
-      // No two actions have the same time, because `moreResults` uses the time to separate pages.
+      // No two actions have the same time, because `moreResults` separates pages by time.
       last = Math.max(action.at, last + 1000);
       insertAction(sql, random, index + 1, { ...action, at: last });
     });

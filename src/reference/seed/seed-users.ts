@@ -14,7 +14,7 @@ interface SeededAccount extends ReferenceAccount {
   readonly noRealname?: boolean;
 }
 
-/** Creates an ordinary account. Some ordinary accounts have combinations of rights that no demo account has. */
+/** Creates an ordinary account. Some ordinary accounts have a combination of rights that no demo account has. */
 function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
   const first = FIRST_NAMES[index % FIRST_NAMES.length] ?? '';
   const last =
@@ -32,7 +32,7 @@ function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
     password: name,
     realname: `${first} ${last}`,
     roles,
-    // One member of Super Users lacks View analytics so that tests can check that the action log requires both.
+    // One member of Super Users lacks View analytics, so that tests can check that the action log requires both.
     groups: [...(index === 5 ? ['Super Users'] : []), ...(index < 3 ? ['Moderators'] : []), ...extraGroups],
     flags: index < 3 ? ['moderator'] : index === 11 ? ['superuser'] : [],
     noRealname: random.chance(0.25),

@@ -58,7 +58,7 @@ export const SENTENCES = [
 export const SEED_START = Date.UTC(2016, 2, 1, 8, 0, 0);
 
 /**
- * The end of the seeded history, in epoch milliseconds. It is fixed so that the same seed always produces the same
- * content.
+ * The end of the seeded history, in epoch milliseconds. It is a fixed time, so that the same seed always produces the
+ * same content.
  */
 export const SEED_END = Date.UTC(2019, 1, 6, 15, 1, 0);

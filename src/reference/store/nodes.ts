@@ -51,13 +51,13 @@ interface NodeBelow {
   /** The creation time, in epoch milliseconds. */
   readonly at: number;
   /**
-   * True to update the thread's last activity. False for a private comment, because the update would reveal its
-   * existence.
+   * True if the thread's last activity is updated. False for a private comment, because the update would show that
+   * the comment exists.
    */
   readonly showsActivity: boolean;
 }
 
-/** Adds a node below another node and updates the last activity of its thread if `showsActivity` is set. */
+/** Adds a node below another node. If `showsActivity` is true, also updates the last activity of the thread. */
 export function addNode(sql: Sql, node: NodeBelow): NodeRow {
   const row = insertNode(sql, { ...node, spaceId: node.parent.space_id, title: null });
   if (!node.showsActivity) return row;
@@ -75,7 +75,7 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    // The id is bound as text. A number would be bound as REAL and printed with a fraction.
+    // The id is bound as text. A number would be bound as REAL, and would be printed with a fraction.
     String(nextId(sql, 'revisions')),
     nodeId,
   );

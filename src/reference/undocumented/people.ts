@@ -37,7 +37,7 @@ export const peopleRoutes: readonly LegacyRoute[] = [
   },
 ];
 
-/** Exchanges a Basic credential for a token, which can be sent as `Authorization: Bearer` or `x-auth-token`. */
+/** Exchanges a Basic credential for a token, which clients can send as `Authorization: Bearer` or `x-auth-token`. */
 export const authTokenRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/auth/token.json',
