@@ -24,34 +24,41 @@ import {
   stepOf,
 } from './ladder-step.ts';
 
-/** Determines each operation's effective levels while the gateway runs, and stores the reasons for changes. */
+/** Determines each operation's effective levels while the gateway is running, and records why levels were changed. */
 export interface Ladder {
   /** Returns the effective levels of an operation. */
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the rows of the table that `portico ladder` prints, based on the traffic in a snapshot. */
+  /** Returns the rows of the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
-  /** Undoes the step of an operation's check. Returns false if there is no step or if the step differs from `meant`. */
+  /**
+   * Undoes the step of an operation's check. Returns false if there is no step, or if the step is not the one in
+   * `meant`.
+   */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request, which can immediately demote the `responses` check of its operation. */
+  /**
+   * Evaluates a finished request. As a result, the `responses` check of the request's operation may be demoted
+   * immediately.
+   */
   record(trace: Trace): void;
   /**
-   * If promotion is enabled, promotes the checks whose results in the ledger justify it. Before that, `commit` can
-   * store the new state where other gateways can see it. If `commit` returns false, nothing is promoted.
+   * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first,
+   * and can store the new state where other gateways can see it. If `commit` returns false, nothing is promoted.
    */
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
-  /** Adopts the state that other gateways have changed. The new state must belong to the current contract. */
+  /** Uses a state that other gateways have changed. The state must belong to the current contract. */
   adopt(next: LadderState): void;
   /** Calls `listener` with the id of an operation whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
   /**
-   * Applies a new configuration. The steps stay in effect unless the contract has changed. The listeners are not called.
+   * Applies a new configuration. Existing steps remain in effect unless the contract has changed. Listeners are not
+   * called.
    */
   configure(setup: LadderSetup): void;
 }
 
-/** The events that are logged and counted. */
+/** The ladder's events, which are logged and counted. */
 export interface LadderEvents {
   readonly demoted: (step: LadderStep) => void;
   readonly promoted: (step: LadderStep) => void;
@@ -64,7 +71,7 @@ export interface LadderSetup {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */
   readonly operations: readonly ConfiguredLevels[];
-  /** True in transparent mode, which does not allow promotions. */
+  /** True in transparent mode, in which no checks are promoted. */
   readonly transparent: boolean;
   /** The version of the contract. */
   readonly contract: string;
@@ -134,7 +141,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered provides no information about the current level.
+      // A response that was checked before the level was lowered shows nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;
@@ -167,7 +174,7 @@ export function createLadder(parts: LadderParts): Ladder {
     },
     onChange: (listener) => void listeners.push(listener),
     configure(setup) {
-      // The counts so far remain valid unless they belong to another contract or to windows of a different length.
+      // The counts so far remain valid, unless they belong to another contract or to windows of a different length.
       const isComparable =
         setup.contract === state.contract &&
         isDeepStrictEqual(setup.options.demote, options.demote) &&
@@ -195,10 +202,10 @@ function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): n
 }
 
 /**
- * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results
- * and would not have refused any requests. The contract must not have changed during the window, because results for an
- * earlier contract prove nothing. Levels that are configured for the operation itself are never promoted, nor are
- * levels that the ladder has already changed.
+ * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough
+ * results and would not have refused any requests. The contract must not have changed during the window, because
+ * results for an earlier contract prove nothing. Two kinds of levels are never changed: those that are configured for
+ * a single operation, and those that the ladder has already changed.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

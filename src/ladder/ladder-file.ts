@@ -10,7 +10,7 @@ export interface LadderFile {
   write(state: LadderState): void;
   /** Waits until the latest state has been written or the write has failed. */
   written(): Promise<void>;
-  /** Checks whether another process has changed the file. Reports the steps that the other process removed. */
+  /** Checks whether another process has changed the file. Reports the steps that were removed from it. */
   checkForChanges(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer for the ladder's file, whose current content is `known`. If the state cannot be written, the
- * failure is reported and the state remains in memory only.
+ * Creates the writer for the ladder's file. `known` is the current content of the file. If the state cannot be
+ * written, the failure is reported and the state remains only in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
@@ -61,7 +61,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // Check for changes before overwriting the file so that steps removed by an operator stay removed.
+      // Checks for changes before the file is overwritten, so that steps removed by an operator stay removed.
       await checkForChanges();
       const state = waiting;
       waiting = undefined;
@@ -91,24 +91,24 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
 const idOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
 
 /**
- * Returns a string that identifies a version of the file. The string changes with every write, because every writer
- * replaces the file with a new one.
+ * Returns a string that identifies a version of the file. It changes with every write, because every writer replaces
+ * the file with a new one.
  */
 function stampOf(stats: Stats | undefined): string | undefined {
   return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }
 
 const MOVES = ['promoted', 'demoted', 'lifted'] as const;
-/** The maximum number of steps, which is more than any contract needs. */
+/** The maximum number of steps. No contract needs this many. */
 const MAX_STEPS = 10_000;
 
-/** Formats the text of the ladder's file as indented JSON. */
+/** Formats the content of the ladder's file as indented JSON. */
 export function formatLadder({ contract, since, steps }: LadderState): string {
   const written = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Parses the text of the ladder's file. Throws an error that describes the problem if the text is invalid. */
+/** Parses the content of the ladder's file. If it is invalid, throws an error that describes the problem. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');
@@ -120,10 +120,7 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
-/**
- * The format in which the state is stored in Redis, where the gateways of a fleet share it. Each contract has its own
- * document.
- */
+/** The format in which gateways of a fleet share the state through Redis. Each contract has its own document. */
 export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder };
 
 function toStep(value: unknown, place: string): LadderStep {

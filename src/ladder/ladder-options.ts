@@ -1,14 +1,17 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** The conditions under which a check is promoted to `enforce` because it would not have refused any requests. */
+/**
+ * The conditions under which a check is promoted to `enforce`. They show that enforcing it would not have refused any
+ * requests.
+ */
 export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
   readonly checks: readonly CheckName[];
   /** The minimum number of results that the check must have in the window. */
   readonly minAnswers: number;
-  /** The length of the window in hours. A check is promoted only if it has not reported anything in the window. */
+  /** The length of the window in hours. A check is promoted only if it has reported nothing in the window. */
   readonly windowHours: number;
 }
 

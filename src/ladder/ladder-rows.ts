@@ -9,7 +9,7 @@ export interface LadderRow {
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
-  /** The step that changed the level. Undefined if the check has its configured level. */
+  /** The step by which the level was changed. Undefined if the check has its configured level. */
   readonly step: LadderStep | undefined;
   /** The results of the check. `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;
@@ -24,7 +24,7 @@ export function ladderRows(
   minAnswers: number,
   isAccepted: IsAccepted,
 ): readonly LadderRow[] {
-  // The traffic is grouped once rather than for each row, because the console requests hundreds of rows every few
+  // The traffic is grouped once and not for each row, because the console requests hundreds of rows every few
   // seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   const entries = Map.groupBy(snapshot.entries, ({ operation }) => operation);
@@ -41,22 +41,22 @@ export function ladderRows(
   });
 }
 
-/** The recommended next step and a short sentence with the numbers that justify it. */
+/** The recommended next step, and a short sentence with the numbers that justify this step. */
 interface NextStep {
-  /** The check is `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
+  /** A check can be `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
 
-/** The facts that a recommendation depends on. */
+/** The facts that determine a recommendation. */
 interface NextStepFacts {
   /** The effective level. */
   readonly level: CheckLevel;
   readonly step: LadderStep | undefined;
   readonly counts: CheckCounts;
-  /** The minimum number of results for a recommendation. */
+  /** The minimum number of results that a recommendation needs. */
   readonly minAnswers: number;
-  /** The start of the period in epoch milliseconds. Undefined for the whole ledger. */
+  /** The start of the period, in epoch milliseconds. Undefined for the whole ledger. */
   readonly since: number | undefined;
   /** The current time, in epoch milliseconds. */
   readonly now: number;
@@ -66,7 +66,7 @@ interface NextStepFacts {
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // Requests that were refused while the check was enforced are included.
+  // The results include requests that were refused while the check was enforced.
   const failed = reported + refused;
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
@@ -105,8 +105,8 @@ function periodWords(ms: number): string {
 export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
- * Returns the results of one check of an operation in a snapshot, across all releases. A response counts as passed if
- * it was reported or refused only because of violations that have been accepted since then.
+ * Returns the results of one check of an operation in a snapshot, for all releases together. A response counts as
+ * passed if it was reported or refused only because of violations that have been accepted since then.
  */
 export function countsOf(
   snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,
@@ -129,7 +129,7 @@ export function countsOf(
 }
 
 /**
- * Counts responses as passed if they can only contain accepted violations. Only violations in responses can be
+ * Counts a response as passed if it can contain only accepted violations. Only violations in responses can be
  * accepted, so the results of the other checks do not depend on the baseline.
  */
 function withAcceptance(
@@ -200,11 +200,11 @@ const count = (value: number) => value.toLocaleString('en-US');
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;
-  /** The checks whose level is configured for this operation itself. The ladder never promotes these checks. */
+  /** The checks whose level is configured for this single operation. The ladder never promotes these checks. */
   readonly explicit: readonly CheckName[];
 }
 
-/** Returns the effective levels of an operation: the configured levels, as changed by the ladder's steps. */
+/** Returns the effective levels of an operation, which are its configured levels after the ladder's steps. */
 export function effectiveChecks(
   { operation, checks, explicit }: ConfiguredLevels,
   steps: readonly LadderStep[],

@@ -1,7 +1,7 @@
 import type { CheckName, Checks } from '../model/checks.ts';
 import { mergeItems } from '../redis/shared-document.ts';
 
-/** The numbers that caused a step: results, failures and the length of the window. */
+/** The numbers that caused a step: the results, the failures and the length of the window. */
 export interface LadderEvidence {
   readonly judged: number;
   readonly failed: number;
@@ -10,7 +10,7 @@ export interface LadderEvidence {
 
 /**
  * A change to the level of one check for one operation. `lifted` means that an operator has undone a promotion. A
- * `lifted` step does not change the level, but it prevents the check from being promoted again.
+ * `lifted` step does not change the level, but prevents the check from being promoted again.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
@@ -22,21 +22,21 @@ export interface LadderStep extends LadderEvidence {
 
 /** The state of the ladder for one version of the contract. */
 export interface LadderState {
-  /** The contract version that all steps belong to. */
+  /** The contract version to which all steps belong. */
   readonly contract: string;
-  /** The time at which this version was first used, in epoch milliseconds. */
+  /** When this contract version was first used, in epoch milliseconds. */
   readonly since: number;
   /** The steps, at most one for each operation and check. */
   readonly steps: readonly LadderStep[];
 }
 
 /**
- * The checks on the ladder, in the order in which they run. `undocumented` is not included, because it does not belong
+ * The checks that have steps, in the order in which they run. `undocumented` is missing, because it does not belong
  * to an operation.
  */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The checks that may be promoted automatically. Enforcing authentication is a decision for a person. */
+/** The checks that can be promoted automatically. Enforcing authentication is left to a person. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** Returns the step of an operation's check, or undefined if there is none. */
@@ -49,13 +49,13 @@ export interface OperationLevels {
   readonly operation: string;
   readonly configured: Checks;
   readonly effective: Checks;
-  /** The checks whose level is configured for this operation itself. */
+  /** The checks whose level is configured for this single operation. */
   readonly explicit: readonly CheckName[];
 }
 
 /**
  * Returns the steps that remain after one step is undone. A demotion or a `lifted` mark is removed. A promotion is
- * replaced with a `lifted` mark so that the same results do not promote the check again.
+ * replaced with a `lifted` mark, so that the same results do not lead to another promotion.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
@@ -63,8 +63,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Merges this gateway's steps since `base` into the state that all gateways share. If both sides contain a new step for
- * the same check, a demotion takes precedence, because it is the safer choice.
+ * Merges this gateway's steps since `base` into the state that all gateways share. If both sides have a new step for
+ * the same check, a demotion takes precedence, because it is safer.
  */
 export function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
   const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };
@@ -77,8 +77,8 @@ export function mergeLadders(base: LadderState, mine: LadderState, theirs: Ladde
 }
 
 /**
- * Returns the state to start with. Steps apply only to the contract version for which they were made. With any other
- * version, all checks start at their configured levels, so a corrected contract takes effect immediately.
+ * Returns the state at startup. Steps apply only to the contract version for which they were made. With any other
+ * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {
   return stored?.contract === contract ? stored : { contract, since: now, steps: [] };

@@ -5,7 +5,7 @@ import type { LadderEvidence } from './ladder-step.ts';
 
 /** Counts the checked responses of each operation and reports when too many of them fail. */
 interface ResponseWindows {
-  /** Adds a response. If too many responses have failed, returns the numbers and starts a new window. */
+  /** Adds a response. If too many responses have failed, returns the numbers and begins a new window. */
   take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
 }
 
@@ -17,13 +17,13 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket. All further callers are treated as one caller. */
+/** The maximum number of distinct callers in one bucket. All other callers are counted as one caller. */
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone. If the
- * other callers have received enough responses, the limit must also be exceeded without the caller that has the most
- * failures.
+ * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone: if the
+ * other callers have received enough responses, the limit must also be exceeded when the caller with the most
+ * failures is not counted.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -80,18 +80,19 @@ function sum(tallies: readonly Tally[]): Tally {
 
 /** A response that was checked at the `enforce` level: its caller and whether it was refused. */
 interface CheckedResponse {
-  /** The name of a verified caller. Empty for all other callers, because their names may be made up. */
+  /** The name of a verified caller. Empty for all other callers, because they can make up names. */
   readonly caller: string;
   readonly failed: boolean;
 }
 
-// An HTML page or invalid JSON means that the upstream is down rather than that the contract is wrong.
+// An HTML page or invalid JSON means that the upstream is down, not that the contract is wrong.
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * Returns the caller of a finished request and whether its response was refused by the `responses` check. Returns
- * undefined if the response was not checked at the `enforce` level or if the upstream failed. The upstream failed if it
- * did not respond or if it sent an error status, an HTML page, invalid JSON, or an error in a successful response.
+ * Returns the caller of a finished request, and whether the `responses` check refused the response. Returns undefined
+ * if the response was not checked at the `enforce` level, or if the upstream failed. The upstream failed if it sent
+ * no response, an error status, an HTML page, invalid JSON, or a response with a success status that contains an
+ * error.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
@@ -116,7 +117,7 @@ export interface RefusalAlert extends LadderEvidence {
   readonly check: CheckName;
 }
 
-/** Counts the requests that the checks refuse. The watch only reports and never changes a level. */
+/** Counts the requests that the checks refuse. Unlike the ladder, it only reports and never changes a level. */
 interface RefusalWatch {
   take(trace: Trace, now: number): RefusalAlert | undefined;
 }
@@ -131,9 +132,7 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/**
- * Creates the watch for these operations. For each check of an operation, the watch reports at most once per window.
- */
+/** Creates the watch for these operations. The watch reports each check of an operation at most once per window. */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(
@@ -166,11 +165,11 @@ export function createRefusalWatch(options: DemotionOptions, operations: readonl
 
 const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'refused';
 
-/** Returns the check that refused the request. There is at most one. */
+/** Returns the check that refused the request. There is never more than one. */
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The upstream failed before the credential could be verified. Other metrics cover this failure.
+  // The upstream failed before the credential could be verified. Other metrics cover such failures.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -179,9 +178,9 @@ function refusedBy(trace: Trace): CheckName | undefined {
   return isRefused(trace.pageBounds) ? 'pageBounds' : undefined;
 }
 
-/** A sliding window that consists of buckets. Buckets are dropped when they are outside the window. */
+/** A sliding window that consists of buckets. A bucket is dropped when it is no longer in the window. */
 interface BucketRing<T> {
-  /** Returns the bucket for a time in epoch milliseconds. Creates the bucket if necessary. */
+  /** Returns the bucket for a time in epoch milliseconds, which is created if necessary. */
   at(now: number): T;
   /** Returns all buckets in the window. */
   within(now: number): readonly T[];
@@ -189,7 +188,7 @@ interface BucketRing<T> {
 }
 
 /**
- * Creates an empty window. `make` creates an empty bucket. The window advances one bucket at a time, so it always
+ * Creates an empty window. `make` creates an empty bucket. The window advances by one bucket at a time, so it always
  * covers at least `count - 1` of its `count` parts.
  */
 function createBucketRing<T>(windowMs: number, count: number, make: () => T): BucketRing<T> {

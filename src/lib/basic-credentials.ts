@@ -4,7 +4,7 @@ interface BasicCredentials {
   readonly password: string;
 }
 
-/** A credential and the header value in the canonical form in which it is stored and sent. */
+/** A credential, and its header value in the canonical form that is stored and sent. */
 export interface Credential extends BasicCredentials {
   readonly authorization: string;
 }
@@ -25,8 +25,8 @@ export function parseBasicCredentials(header: string): BasicCredentials | undefi
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 is decoded to U+FFFD, which could make two different
-// names equal.
+// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 is decoded to U+FFFD, which could make two
+// different names look the same.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**

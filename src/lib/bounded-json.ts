@@ -1,24 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The limits for a JSON text. They are checked before the text is parsed. */
+/** The limits on a JSON text, which are checked before the text is parsed. */
 export interface JsonLimits {
   /** The maximum nesting depth of objects and arrays. */
   readonly depth: number;
   /**
-   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or of white space count as one more value. All strings together may contain 16 escapes per
-   * allowed value.
+   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves.
+   * Every 64 bytes of a number or of white space count as another value. All strings together may contain 16 escapes
+   * per allowed value.
    */
   readonly values: number;
 }
 
-/** The limit that a text exceeds. */
+/** The limit that is exceeded by a text. */
 export type JsonExcess = keyof JsonLimits;
 
-/** The default limits, which allow about ten times as much as the largest page of a documented operation needs. */
+/** The default limits. They allow about ten times as much as the largest page of a documented operation needs. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Returns the message for an exceeded limit. `what` names the checked text, for example `the body`. */
+/** Returns the message about an exceeded limit. `what` names the text that was checked, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not contain more than ${limits.values} values`;
@@ -29,22 +29,22 @@ type BoundedJson =
   | {
       readonly state: 'parsed';
       readonly value: unknown;
-      /** The number of members of all objects. Repeated names count each time. */ readonly members: number;
+      /** The number of members of all objects together. A repeated name counts each time. */ readonly members: number;
     }
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };
 
-/** Returns the parsed value, or undefined if there is none. */
+/** Returns the parsed value, or undefined if the text was not parsed. */
 export const parsedValue = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Deep nesting and large numbers of values take time and stack space to parse, so both
- * are counted in the bytes first. A byte order mark is ignored.
+ * Parses an untrusted JSON text. Deeply nested texts and texts with many values take time and stack space to parse,
+ * so the nesting depth and the values are first counted in the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). Decoding other bytes would replace them, which also takes ten times as long.
+  // JSON is UTF-8 (RFC 8259 §8.1). In any other text, the decoder would replace bytes, which takes ten times as long.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };
@@ -65,7 +65,7 @@ export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | u
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The role of each byte outside strings. 0 means that the byte has no role. */
+/** The role that each byte has outside strings. 0 means that the byte has no role. */
 const KIND = new Uint8Array(256);
 const [STRING, OPEN, CLOSE, COMMA, COLON] = [1, 2, 3, 4, 5] as const;
 KIND[QUOTE] = STRING;
@@ -74,26 +74,26 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** Long numbers and white space take longer to parse, so every 64 bytes of them count as one value. */
+/** Long numbers and long white space take longer to parse, so every 64 bytes of them count as one value. */
 const BARE_SHIFT = 6;
 
 /** The number of escapes per allowed value. Parsing an escape takes much longer than parsing a plain character. */
 const ESCAPES_PER_VALUE = 16;
 
 /**
- * Counts members and stops as soon as a limit is exceeded. In a malformed text, the count is correct up to the first
- * error.
+ * Counts members, and stops as soon as a limit is exceeded. If the text is malformed, the count is correct up to the
+ * first error.
  */
 function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLimits): number | JsonExcess {
   const { length } = bytes;
   let depth = 0;
   let values = 1;
   let members = 0;
-  // The start of the number or white space before the next structural byte.
+  // Where the number or the white space before the next structural byte begins.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // Reaching this position within a number or white space exceeds the limit on values. The position is recalculated
-  // only when it is reached.
+  // If this position is within a number or white space, reaching it exceeds the limit on values. The position is
+  // calculated again only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {
@@ -117,12 +117,15 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   return end < length || values > maxValues ? 'values' : members;
 }
 
-/** How many bytes of a string are read one by one before `indexOf` searches the rest. Most names are shorter. */
+/**
+ * The number of bytes of a string that are read one by one before `indexOf` searches the rest. Most names are shorter
+ * than this.
+ */
 const NEAR = 24;
 
 /**
- * Returns the index of the closing quote, or the length of the text if the quote is missing or there are too many
- * escapes. Escapes more than `NEAR` bytes apart are not counted, because they are parsed quickly.
+ * Returns the index of the closing quote. Returns the length of the text if the quote is missing or if there are too
+ * many escapes. Escapes more than `NEAR` bytes apart are not counted, because parsing them is fast.
  */
 function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): number {
   const { length } = bytes;

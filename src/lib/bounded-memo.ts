@@ -1,9 +1,9 @@
 /**
  * Creates a function that remembers the results of a pure function for at most `max` keys. For a new key, `given` is
- * passed to the function, but it must not affect the result.
+ * also passed to the pure function, but must not affect the result.
  *
- * The memo has two halves. When the newer half is full, it replaces the older one, so a frequently used key stays in
- * memory no matter how many other keys are added. A lookup in the newer half is enough for most hits.
+ * The memo has two halves. When the newer half is full, it replaces the older half. A frequently used key therefore
+ * stays in memory no matter how many other keys are added. For most keys, a lookup in the newer half is enough.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

@@ -1,30 +1,33 @@
 import type { Clock } from './clock.ts';
 
-/** How many consecutive failures open a circuit, and how long it stays open. */
+/** The number of consecutive failures that open a circuit, and the time for which it stays open. */
 interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
 }
 
 /**
- * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it provides no information
- * about the server.
+ * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it shows nothing about
+ * the server.
  */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** The state of a circuit, which determines whether all attempts, no attempts or only one trial are allowed. */
+/** The state of a circuit: all attempts are allowed, none are, or only a single trial is. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** Called when a circuit opens and when it closes after a successful trial, but not after a failed trial. */
+/** Called when a circuit opens, and when it closes after a successful trial. Not called after a failed trial. */
 type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
 
-/** A circuit breaker, which blocks attempts after a number of consecutive failures and later allows a trial. */
+/** A circuit breaker. It blocks attempts after a number of consecutive failures, and allows a trial later. */
 interface Circuit {
-  /** Returns the number of seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
+  /**
+   * Returns the number of seconds until an attempt is allowed, which is at least 1. Returns 0 if an attempt is
+   * allowed now.
+   */
   waitSeconds(): number;
   /**
-   * Begins an attempt, and returns a function that must be called once with the outcome. `waitSeconds` must have
-   * returned 0.
+   * Begins an attempt. Returns a function that must be called once with the outcome of the attempt. Before this call,
+   * `waitSeconds` must have returned 0.
    */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;
@@ -65,7 +68,7 @@ export function createCircuit(
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {
-    // Attempts that began before the circuit opened are ignored, because only the trial decides.
+    // Attempts that began before the circuit opened are ignored, because only the trial determines whether it closes.
     if (openUntilAt !== undefined || outcome === 'neutral') return;
     if (outcome === 'success') failures = 0;
     else if (++failures >= options.failures) open();

@@ -1,4 +1,4 @@
-/** Returns the current time in epoch milliseconds. Code that depends on the time receives it as a parameter. */
+/** Returns the current time in epoch milliseconds. Code that depends on the time receives a clock as a parameter. */
 export type Clock = () => number;
 
 /** The system clock. */

@@ -1,6 +1,6 @@
 /**
- * A queue that serves its clients in turn, so a client with many waiting items delays only itself. Each client's own
- * items keep their order.
+ * A queue that serves its clients in turn. A client with many waiting items therefore delays only itself. The items
+ * of each client stay in order.
  */
 interface FairQueue<T> {
   /** The number of items that are waiting. */
@@ -8,21 +8,21 @@ interface FairQueue<T> {
   add(client: string, item: T): void;
   remove(client: string, item: T): void;
   /**
-   * Removes and returns the next item: the first one of the client that has waited longest for its turn. Clients for
-   * which `mayServe` returns false are passed over and keep their turn.
+   * Removes and returns the next item: the first item of the client that has waited longest for its turn. Clients for
+   * which `mayServe` returns false are skipped, and keep their turn.
    */
   next(mayServe?: (client: string) => boolean): T | undefined;
   /**
    * Makes room for an item of this client in a full queue. Removes and returns the last item of the client with the
-   * most waiting items. Returns undefined if, with the new item, this client would have at least as many waiting items
-   * as that one.
+   * most waiting items. Returns undefined if this client, together with the new item, would have at least as many
+   * waiting items as that client.
    */
   displace(client: string): T | undefined;
 }
 
 /** Creates an empty queue. */
 export function createFairQueue<T>(): FairQueue<T> {
-  // The clients are in the order of their turns.
+  // The clients, in the order of their turns.
   const lines = new Map<string, Set<T>>();
   const remove = (client: string, line: Set<T>, item: T) => {
     if (line.delete(item)) queue.size -= 1;

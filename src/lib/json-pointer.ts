@@ -1,7 +1,7 @@
 /** Escapes one reference token of a JSON pointer (RFC 6901). */
 export function escapePointer(name: string | number): string {
   const text = String(name);
-  // Few names contain these characters, so this test usually avoids the replacements.
+  // Few names contain these characters, so testing for them usually avoids the replacements.
   return /[~/]/.test(text) ? text.replaceAll('~', '~0').replaceAll('/', '~1') : text;
 }
 
@@ -28,9 +28,7 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return value;
 }
 
-/**
- * Replaces every index in a JSON pointer with `*` so that the same place in all items of a list has the same pointer.
- */
+/** Replaces every index in a JSON pointer with `*`. The same place in all items of a list then has the same pointer. */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
 }

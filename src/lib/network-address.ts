@@ -3,10 +3,10 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network that represents an address in rate limits. For IPv4, this is the address itself. For IPv6, it is
- * the /64 prefix, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291,
- * 2.5.5.2) is treated as an IPv4 address. Any other string is truncated to 64 characters but otherwise returned
- * unchanged.
+ * Returns the network that rate limits use in place of an address. For IPv4, this is the address itself. For IPv6, it
+ * is the /64 prefix, because one client usually controls the whole prefix (RFC 6177, 2). An IPv4-mapped IPv6 address
+ * (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as it is, truncated to 64
+ * characters.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -33,28 +33,28 @@ function groupsOf(address: string): number[] | undefined {
     : undefined;
 }
 
-/** Returns a group unchanged, or converts an embedded IPv4 address to two groups. */
+/** Returns the group itself, or two groups for an embedded IPv4 address. */
 function hexadecimal(group: string): string[] {
   if (!IPV4.test(group)) return [group];
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
 }
 
-/** Returns whether a listen address can be reached only from this machine. */
+/** Returns whether only this machine can reach a listen address. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /**
- * Returns the host that this machine can use to reach a listener. If the listener accepts connections on all addresses,
- * this is loopback.
+ * Returns the host by which this machine can reach a listener. For a listener that accepts connections on all
+ * addresses, this is loopback.
  */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** Returns a host as it is written in a URL. An IPv6 address is in brackets (RFC 3986, 3.2.2). */
+/** Returns a host in the form that URLs use. An IPv6 address is in brackets (RFC 3986, 3.2.2). */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -15,7 +15,8 @@ type ReadBody =
   /** The body is larger than the limit. `stream` yields the whole body, including `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
   /**
-   * The source failed, closed too early or paused for too long. `bytes` contains what was received up to that point.
+   * The source failed, closed too early or paused for too long. `bytes` contains everything that was received before
+   * that.
    */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
@@ -47,7 +48,7 @@ export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimi
     const watch = createSilenceWatch(() =>
       end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
     );
-    // This also reports sources that ended or closed before this function was called.
+    // If the source ended or closed before this function was called, that is reported too.
     const stopWaiting = finished(source, { writable: false }, (error) =>
       end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
     );

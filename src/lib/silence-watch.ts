@@ -1,8 +1,8 @@
-/** A reason to tolerate silence. */
+/** A reason for tolerating silence. */
 interface SilenceExcuse {
-  /** Returns whether this reason currently explains the silence. */
+  /** Returns whether this reason applies at the moment. */
   readonly excused: () => boolean;
-  /** The maximum duration of silence that is tolerated for this reason, in milliseconds. */
+  /** How long silence is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 
@@ -16,8 +16,8 @@ interface SilenceWatch {
 }
 
 /**
- * Creates a watch that has not been started yet. It calls `onSilence` at most once. After that call, or after `stop`,
- * it cannot be restarted.
+ * Creates a watch, which has to be started. It calls `onSilence` at most once. After that call, or after `stop`, it
+ * cannot be restarted.
  */
 export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => void): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;

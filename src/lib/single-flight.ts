@@ -1,4 +1,4 @@
-/** Shared work, as one of its callers sees it. `leader` is true for the caller that started the work. */
+/** Shared work, as one of its callers sees it. `leader` is true for the caller whose call started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
@@ -7,27 +7,27 @@ interface Flight<T> {
 /** Runs a piece of work only once for all callers that request it at the same time. */
 interface SingleFlight<T> {
   /**
-   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends the wait only for this
-   * caller.
+   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends only this caller's
+   * wait.
    */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys for which work is running. */
   readonly size: number;
 }
 
-/** Creates a `SingleFlight`. To limit memory, work is shared for at most `maxKeys` keys at a time. */
+/** Creates a `SingleFlight`. Work is shared for at most `maxKeys` keys at a time, which limits memory. */
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
   const start = (key: string, work: () => T | Promise<T>): Promise<T> => {
-    // An exception that `work` throws synchronously must also become a rejection.
+    // If `work` throws synchronously, the exception must become a rejection too.
     const promise = new Promise<T>((resolve) => resolve(work()));
     const shared = flights.size < maxKeys;
     if (shared) flights.set(key, promise);
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // This also handles the rejection if no caller is waiting any longer.
+    // Handles the rejection even if no caller is waiting any longer.
     promise.then(land, land);
     return promise;
   };
@@ -51,7 +51,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // A caller that has aborted no longer handles the promise.
+  // A caller that has aborted its wait no longer handles the promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

@@ -1,10 +1,10 @@
-/** Records when tags last changed, to distinguish work that began before a change from later work. */
+/** Records when tags last changed. Work that began before a change can then be distinguished from later work. */
 interface TagGenerations {
   /** The current generation, which increases with every change. */
   readonly current: number;
   /**
-   * Records a change to these tags. `generation` is the number of the change if changes are numbered elsewhere; numbers
-   * must not decrease.
+   * Records a change to these tags. If changes are numbered elsewhere, `generation` is the number of the change.
+   * Numbers must not decrease.
    */
   move(tags: Iterable<string>, generation?: number): void;
   /** Records a change to all tags. */
@@ -18,7 +18,7 @@ interface TagGenerations {
 }
 
 /**
- * Stores the latest generations of at most `maxTags` tags. When a tag is dropped, every tag is treated as changed since
+ * Stores the latest generations of at most `maxTags` tags. When a tag is dropped, every tag counts as changed since
  * any generation before the dropped one. This can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
@@ -34,7 +34,7 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
     }
   };
 
-  // This is a plain property rather than a getter, because every request reads it.
+  // This is a plain property and not a getter, because every request reads it.
   const generations: Omit<TagGenerations, 'current'> & { current: number } = {
     current: 0,
     move(tags: Iterable<string>, generation = generations.current + 1) {

@@ -5,11 +5,14 @@ import type { Readable } from 'node:stream';
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** The host, including the port unless it is the default port. Undefined for a request without a host. */
+  /** The host, with the port unless it is the default port. Undefined for a request without a host. */
   readonly host: string | undefined;
 }
 
-/** A request as received. It is never changed. The scheme and host come from the configuration or from the client. */
+/**
+ * A request as received. This object never changes. The scheme and host come from the configuration or from the
+ * client.
+ */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
@@ -23,14 +26,17 @@ export interface Arrival extends PublicOrigin {
   /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
   /**
-   * Tokens and cookies that may identify the caller to the upstream, in addition to `Authorization`. Undefined if there
+   * Tokens and cookies, other than `Authorization`, that may identify the caller to the upstream. Undefined if there
    * are none.
    */
   readonly otherCredential: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Alternating header names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address, which is taken from the forwarding headers if the request came through trusted proxies. */
+  /**
+   * The client's address. If the request came through trusted proxies, the address is taken from the forwarding
+   * headers.
+   */
   readonly clientAddress: string;
   /** Identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
@@ -47,7 +53,7 @@ export interface Arrival extends PublicOrigin {
 }
 
 /**
- * The part of `AbortSignal` that reports when a caller is no longer waiting. Creating a real signal for every request
+ * The part of `AbortSignal` that tells whether the caller is still waiting. Creating a real signal for every request
  * would be too slow.
  */
 export interface Cancellation {

@@ -1,11 +1,14 @@
 import type { AcceptedViolation } from './ledger-entry.ts';
 
 /**
- * A change that every gateway in front of the same upstream has to apply to its own state. It contains neither secrets
- * nor data about callers, because it is stored outside the process.
+ * A change that every gateway in front of the same upstream has to apply to its own state. A change contains neither
+ * secrets nor data about callers, because it is stored outside the process.
  */
 export type SharedChange =
-  /** Stored pages and page counts that have any of the tags, or all of them, are no longer valid. */
+  /**
+   * Stored pages and page counts are no longer valid. The change applies to those that have any of the tags, or to
+   * all of them.
+   */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The responses of the operation depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }
@@ -15,19 +18,19 @@ export type SharedChange =
   | { readonly kind: 'reread'; readonly document: string }
   | BaselineChange;
 
-/** A change to the baseline: an operator has accepted a violation in the console or withdrawn its acceptance. */
+/** A change to the baseline: an operator has used the console to accept a violation or to withdraw its acceptance. */
 export interface BaselineChange {
   readonly kind: 'baseline';
   readonly fingerprint: string;
-  /** The new entry of the baseline. Null if the acceptance was withdrawn. */
+  /** The new baseline entry. Null if the acceptance was withdrawn. */
   readonly accepted: AcceptedViolation | null;
   /** The time of the change, in epoch milliseconds. */
   readonly at: number;
 }
 
 /**
- * A position in the log. Numbers are comparable only within a lineage. The lineage changes when the log may have lost
- * changes.
+ * A position in the log. Numbers can be compared only within a lineage, which is a part of the log without gaps. A
+ * new lineage begins when changes may have been lost.
  */
 export interface LogPosition {
   readonly lineage: string;
@@ -37,9 +40,9 @@ export interface LogPosition {
 /** Receives the changes in the order of the log. */
 export interface ChangeListener {
   /**
-   * Applies a change. `own` is true if this process appended the change and has therefore already applied it. This
-   * function is also called for changes that were appended before the process started. Returns the number of removed
-   * pages, if known.
+   * Applies a change. `own` is true if this process appended the change, in which case it has already applied it.
+   * Changes that were appended before the process started are also passed to this function. Returns the number of
+   * removed pages, if known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
   /** Called when changes may have been lost. From then on, nothing that was stored earlier may be served. */
@@ -49,14 +52,14 @@ export interface ChangeListener {
 /** The log of the changes that all gateways of a fleet apply in the same order. */
 export interface ChangeLog {
   /**
-   * Appends a change, which the caller must already have applied. Resolves when the other gateways can read the change
-   * or, if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages that the
-   * other gateways removed, if known.
+   * Appends a change, which the caller must already have applied. Resolves when the other gateways can read the
+   * change or, if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages
+   * that the other gateways removed, if known.
    */
   append(change: SharedChange): Promise<number | void>;
   /** The position of the latest change that this process has applied. Undefined until the log is first read. */
   position(): LogPosition | undefined;
-  /** The latest time, in epoch milliseconds, up to which all changes are known to have been applied in this process. */
+  /** The time, in epoch milliseconds, up to which this process is known to have applied all changes. */
   syncedAt(): number;
   close(): Promise<void>;
 }

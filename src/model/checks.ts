@@ -1,4 +1,4 @@
-/** The names of the six checks, in the order in which they are applied to a request (rules, 1). */
+/** The names of the six checks, in the order in which requests pass them (rules, 1). */
 export const CHECK_NAMES = [
   'authentication',
   'requests',
@@ -12,8 +12,8 @@ export const CHECK_NAMES = [
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 /**
- * The level of a check. It determines whether the check does nothing, reports violations, or refuses messages that
- * contain violations.
+ * The level of a check. It determines whether the check does nothing, reports violations, or refuses messages with
+ * violations.
  */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
@@ -21,7 +21,8 @@ export type CheckLevel = 'off' | 'report' | 'enforce';
 export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 
 /**
- * The style of error responses: `legacy` preserves the upstream's body, and `normalized` replaces it with Portico's.
+ * The style of error responses: `legacy` preserves the upstream's body, and `normalized` replaces it with Portico's
+ * own.
  */
 export type ErrorStyle = 'legacy' | 'normalized';
 
@@ -31,13 +32,16 @@ export const MODE_NAMES = ['observe', 'staging', 'strict'] as const;
 /** The name of a preset. */
 export type ModeName = (typeof MODE_NAMES)[number];
 
-/** The settings of a preset, before overrides are applied. */
+/** The settings of a preset. Other settings can override them. */
 export interface Mode {
   readonly name: ModeName;
   readonly checks: Checks;
   readonly errors: ErrorStyle;
   readonly cache: boolean;
-  /** True if the raw target, the body and the end-to-end headers are forwarded unchanged in both directions. */
+  /**
+   * True if the raw target, the body and the end-to-end headers are forwarded unchanged, both in requests and in
+   * responses.
+   */
   readonly transparent: boolean;
 }
 

@@ -2,14 +2,14 @@
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
-  /** The JSON pointer to the error within the source. Empty if the error concerns the whole source. */
+  /** The JSON pointer to the error within the source. Empty if the error is about the whole source. */
   readonly pointer: string;
   readonly message: string;
   /** A suggested replacement, if there is a likely one. */
   readonly suggestion?: string;
 }
 
-/** Returns each distinct error once. Several startup steps can find the same error. */
+/** Removes duplicates from a list of errors, because several startup steps can find the same error. */
 export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -15,53 +15,53 @@ export interface LedgerSample {
 
 /**
  * One distinct violation: the properties that all its occurrences share, the number of occurrences, the times of the
- * first and last one, and the number of distinct callers.
+ * first and the last one, and the number of distinct callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,
   'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'
 > {
-  /** The violation's id: 16 hexadecimal digits that stay the same across restarts. */
+  /** The violation's id: 16 hexadecimal digits, which stay the same across restarts. */
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for violations in requests and if there was no response. */
+  /** The status that the upstream sent. Undefined for violations in requests, and if there was no response. */
   readonly status: number | undefined;
   /** The place of the violation, with `*` in place of indices and ids. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;
-  /** The number of occurrences in the requested period. */
+  /** The number of occurrences in the period that the query selects. */
   readonly count: number;
-  /** The time of the first occurrence, in epoch milliseconds, regardless of the requested period. */
+  /** The time of the first occurrence, in epoch milliseconds, whichever period the query selects. */
   readonly firstSeenAt: number;
   /** The time of the last occurrence, in epoch milliseconds. */
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** The number of occurrences in the requested period, per release label. */
+  /** The number of occurrences in the period that the query selects, by release label. */
   readonly releases: Readonly<Record<string, number>>;
-  /** Up to five requests in which the violation was found. The latest one is last. */
+  /** Up to five requests in which the violation was found, with the latest one last. */
   readonly samples: readonly LedgerSample[];
-  /** Undefined if the query did not request it. */
+  /** The recent history. Undefined if the query did not request it. */
   readonly history?: EntryHistory;
 }
 
-/** The number of hours that the history of an entry covers. */
+/** The number of hours in the history of an entry. */
 export const HISTORY_HOURS = 24;
 
-/** How often a violation occurred recently, and in which release it first occurred. */
+/** How often a violation has occurred recently, and in which release it first occurred. */
 export interface EntryHistory {
-  /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The current hour is last. */
+  /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The last number is for the current hour. */
   readonly hours: readonly number[];
-  /** The release in which the earliest occurrence that is still stored was found. */
+  /** The release label of the earliest occurrence that is still stored. */
   readonly firstRelease: string | undefined;
 }
 
 /**
- * Returns true if an entry shows that the upstream failed, because there was no response or the response had a 5xx
- * status. Such an entry cannot be accepted, because that would hide the next outage. A baseline entry for it has no
- * effect.
+ * Returns whether an entry is about a failure of the upstream, that is, there was no response or its status was 5xx.
+ * Such an entry cannot be accepted, because the acceptance would hide the next outage. If the baseline contains an
+ * entry for it, that entry has no effect.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;
@@ -72,9 +72,9 @@ export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if it is accepted indefinitely. */
+  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance has no end. */
   readonly expires: string | undefined;
-  /** A description of the violation for people who read the file, written when the violation was accepted. */
+  /** A description for people who read the file. It was written when the violation was accepted. */
   readonly summary: string | undefined;
 }
 
@@ -83,10 +83,10 @@ export interface Baseline {
   readonly accepted: readonly AcceptedViolation[];
 }
 
-/** The number of requests with each outcome of a check. */
+/** The number of requests for each outcome of a check. */
 export interface CheckCounts {
   readonly passed: number;
-  /** The number of requests that would have been refused if the check had been enforced. */
+  /** The number of requests that the check would have refused if it had been enforced. */
   readonly reported: number;
   readonly refused: number;
 }
@@ -97,20 +97,20 @@ export interface OperationTraffic {
   readonly operation: string | undefined;
   readonly release: string;
   readonly requests: number;
-  /** The counts of each check that had an outcome. */
+  /** The counts of each check that had any outcome. */
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
 /** Selects a part of the ledger. An empty query selects everything. */
 export interface LedgerQuery {
-  /** The start of the period in epoch milliseconds. The hour that contains this time is included completely. */
+  /** The start of the period, in epoch milliseconds. The whole hour that contains this time is included. */
   readonly since?: number;
   readonly release?: string;
   /** An operation's id, or `undocumented` for undocumented paths. */
   readonly operation?: string;
   /** The name of one of the gateways that share the ledger. */
   readonly replica?: string;
-  /** True to include the history of each entry. The history covers all releases. */
+  /** True if the history of each entry is included. The history covers all releases. */
   readonly history?: boolean;
 }
 
@@ -118,12 +118,12 @@ export interface LedgerQuery {
 export interface ReplicaTraffic {
   /** The name of the instance. */
   readonly replica: string;
-  /** The release label of the gateway's latest requests. */
+  /** The release label of the gateway's most recent requests. */
   readonly release: string;
-  /** The time of the gateway's latest requests, in epoch milliseconds. */
+  /** The time of the gateway's most recent requests, in epoch milliseconds. */
   readonly lastSeenAt: number;
   readonly requests: number;
-  /** The number of occurrences of violations. A request counts once for each violation in it. */
+  /** The number of occurrences of violations. A request with several violations counts once for each of them. */
   readonly violations: number;
 }
 
@@ -131,23 +131,24 @@ export interface ReplicaTraffic {
 export interface LedgerSnapshot {
   /** The time of the snapshot, in epoch milliseconds. */
   readonly takenAt: number;
-  /** The start of the counted period. Undefined if the snapshot covers the whole ledger. */
+  /**
+   * The start of the period that is counted, in epoch milliseconds. Undefined if the snapshot covers the whole
+   * ledger.
+   */
   readonly since: number | undefined;
-  /** All release labels in the period. The latest one is last. */
+  /** All release labels in the period, with the latest one last. */
   readonly releases: readonly string[];
-  /** The violations. The one that was seen most recently is first. */
+  /** The violations, with the one that was seen most recently first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
   /** The number of violations and writes that were lost because the ledger was full or could not be written. */
   readonly dropped: number;
   /**
-   * The gateways that share the ledger. The one that was seen most recently is first. Undefined if the ledger is not
-   * shared.
+   * The gateways that share the ledger, with the one that was seen most recently first. Undefined if the ledger is
+   * not shared.
    */
   readonly replicas?: readonly ReplicaTraffic[];
-  /**
-   * The time at which a shared ledger was found empty, in epoch milliseconds. Counts from before that time are missing.
-   */
+  /** When a shared ledger was found empty, in epoch milliseconds. Counts from before that time are missing. */
   readonly lostAt?: number;
 }
 

@@ -3,10 +3,10 @@ import type { Requirement } from './requirement.ts';
 /** The methods of documented operations. Every path that supports GET also supports HEAD. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
-/** How a fact in the contract is known. */
+/** What a fact in the contract is based on. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
-/** The type to which the text of a parameter is converted before the generated schema validates it. */
+/** The type to which the text of a parameter is converted before the generated schema validates the parameter. */
 type ParameterType = 'integer' | 'boolean' | 'text';
 
 /** One parameter of an operation. */
@@ -16,26 +16,29 @@ export interface Parameter {
   readonly type: ParameterType;
   /** True for 64-bit ids. Other integers have at most nine digits. */
   readonly wide: boolean;
-  /** True if the parameter may occur only once. A request that repeats it is refused. */
+  /** True if the parameter may occur only once. A request in which it occurs more often is refused. */
   readonly single: boolean;
   /** `report` means that the parameter is counted as undocumented but never causes a refusal. */
   readonly acceptance: 'known' | 'report';
   readonly provenance: Provenance;
 }
 
-/** A part of the legacy service that some deployments do not have. */
+/** A part of the legacy service that not every deployment has. */
 export type Feature = 'issue-tracker';
 
-/** The location of the items in a response: the whole body, the elements of the body, or the elements of one member. */
+/**
+ * Where the items of a response are: the whole body is the item, or the items are the elements of the body or of one
+ * of its members.
+ */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
-  /** The number of the page that is returned if `page` is absent: 1, or 0 for lists of followers. */
+  /** The number of the page that is returned if `page` is absent. The number is 1, or 0 for lists of followers. */
   readonly firstPage: 0 | 1;
   /**
-   * The page size that the upstream was observed to use when the request did not specify one. It is only a hint and
-   * never part of a cache key.
+   * The page size that the upstream used when a request did not specify one. The value was observed, so it is only a
+   * hint and never part of a cache key.
    */
   readonly observedPageSize: number | undefined;
   /** False if responses contain no `pageCount` (operation 7). */
@@ -51,11 +54,13 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
-  /** The parameters and violation keywords to which the text applies. Undefined if it applies to all of them. */
+  /**
+   * The parameters and the violated keywords to which the text applies. Undefined if the text applies to all of them.
+   */
   readonly causes?: readonly string[];
 }
 
-/** Represents a missing permission among the causes of a documented error. */
+/** Stands for a missing permission among the causes of a documented error. */
 export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation of the contract, as plain data. Its validators are part of the compiled contract. */
@@ -77,9 +82,7 @@ export interface Operation {
   readonly requires: Requirement | undefined;
   /** The part of the legacy service that the operation needs. Only operation 3 needs one. */
   readonly needsFeature: Feature | undefined;
-  /**
-   * True if the requested object may be private. In that case, a denial says nothing about the caller's permissions.
-   */
+  /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` means that unknown parameters are counted but never refused (operation 7). */
@@ -89,10 +92,7 @@ export interface Operation {
   /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {
-        /**
-         * True if responses are stored by default. For operations 5 and 7, storing must be enabled in the
-         * configuration.
-         */
+        /** True if responses are stored by default. For operations 5 and 7, the configuration must enable storing. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];
@@ -110,7 +110,9 @@ export interface Operation {
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
-  /** True if the body of a denial is documented as `{errors: {message}}` instead of `{error}` (operation 9). */
+  /**
+   * True if the contract documents the body of a denial as `{errors: {message}}` instead of `{error}` (operation 9).
+   */
   readonly hasErrorMessage: boolean;
   /** The names of the top-level fields of a successful response. Empty if the response is an array. */
   readonly documentedFields: readonly string[];

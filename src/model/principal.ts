@@ -2,15 +2,15 @@
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
   /**
-   * The name in the credential. If the caller is unverified, the name is only a claim. Undefined for anonymous callers.
+   * The name in the credential. For an unverified caller, the name is only a claim. Undefined for anonymous callers.
    */
   readonly name: string | undefined;
   /**
-   * The audience that consists of this caller alone. It begins with `caller:` and separates the caller's stored
-   * responses from those of other callers. It never contains a raw credential.
+   * The audience that consists of this caller alone. It begins with `caller:`, and separates the caller's stored
+   * responses from those of all other callers. It never contains a raw credential.
    */
   readonly audience: string;
-  /** The `Authorization` value to send upstream when credentials are forwarded. */
+  /** The `Authorization` value to send upstream if credentials are forwarded. */
   readonly authorization: string | undefined;
 }
 

@@ -1,11 +1,17 @@
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** The scope of a budget: a single caller, a network, or all callers with a given role. */
+  /** Who shares a budget: a single caller, a network, or all callers with a given role. */
   readonly per: 'caller' | 'network' | 'role';
-  /** The rule applies to these operations. If undefined, it applies to all operations and to undocumented paths. */
+  /**
+   * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented
+   * paths.
+   */
   readonly operations?: readonly string[];
-  /** The rule applies to callers with any of these roles. If undefined, it applies to all callers. */
+  /**
+   * The roles of the callers to whom the rule applies. A caller needs any one of them. If undefined, the rule applies
+   * to all callers.
+   */
   readonly roles?: readonly string[];
   readonly requests: number;
   readonly windowSeconds: number;

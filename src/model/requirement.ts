@@ -1,6 +1,6 @@
 /**
- * A requirement that callers must meet. It is a single permission, group membership or flag, a combination of
- * requirements (all or any of them), or a requirement that only the author of the requested node can meet (`own`).
+ * A requirement that callers must meet: a single permission, group membership or flag, a combination of requirements
+ * (all or any of them), or being the author of the requested node (`own`).
  */
 export type Requirement =
   | { readonly permission: string }
@@ -10,15 +10,17 @@ export type Requirement =
   | { readonly any: readonly Requirement[] }
   | { readonly own: Requirement };
 
-/** The decision of the permission rules on whether a caller may use an operation. */
+/** The permission rules' decision on whether a caller may use an operation. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   | {
       readonly verdict: 'denied';
-      /** The permissions, groups or flags that would have been sufficient. The most specific ones come first. */
+      /** The permissions, groups or flags that would have been sufficient, with the most specific ones first. */
       readonly missing: readonly string[];
-      /** The missing names of each alternative, joined with `and`. Undefined if there are no alternatives. */
+      /** The missing names of each alternative, joined with `and`. Undefined if the requirement has no alternatives. */
       readonly alternatives?: readonly string[];
     }
-  /** The upstream decides, because the caller is not in the roles file or the author of the node is unknown. */
+  /**
+   * The upstream decides, because the caller is not in the roles file, or because the author of the node is unknown.
+   */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

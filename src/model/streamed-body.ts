@@ -2,11 +2,10 @@ import { UpstreamFailure } from './upstream-failure.ts';
 
 /** The reader of a streamed body. */
 interface BodyReader {
-  /** Receives the next part. Returns false if the body must pause until `resume` is called. */
+  /** Receives the next part. Returns false to pause the body until `resume` is called. */
   part(bytes: Buffer): boolean;
   /**
-   * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` contains the
-   * reason.
+   * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` is the reason.
    */
   end(failure: UpstreamFailure | undefined): void;
 }
@@ -22,18 +21,18 @@ interface BodySource {
   abort(reason: UpstreamFailure): void;
 }
 
-// The source of bodies that are already complete and in memory.
+// The source of a body that is already complete and in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
 // The number of bytes that may wait for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * A response body that is passed from a connection to one reader. A Node stream would do the same but would take
- * several times as long.
+ * A response body on its way from a connection to one reader. A Node stream could do this too, but would take several
+ * times as long.
  *
- * Parts are queued while there is no reader or the reader has paused. If the body fails, the reader still receives
- * everything that arrived before the failure, unless the body is destroyed.
+ * Parts are queued while there is no reader or while the reader has paused. If the body fails, the reader still
+ * receives everything that arrived before the failure, unless the body is destroyed.
  */
 export class StreamedBody {
   readonly #source: BodySource;
@@ -61,7 +60,7 @@ export class StreamedBody {
     return this.#pauseIfFull();
   }
 
-  /** Ends the body. If the body was truncated, `failure` contains the reason. */
+  /** Ends the body. If the body was truncated, `failure` is the reason. */
   finish(failure?: UpstreamFailure): void {
     if (this.#isReceived) return undefined;
     // The client has disconnected or is not reading, so the waiting parts cannot be delivered.
@@ -71,20 +70,20 @@ export class StreamedBody {
     return this.#flush();
   }
 
-  /** Starts passing parts to a reader. */
+  /** Starts to pass parts to a reader. */
   read(reader: BodyReader): void {
     if (this.#isClosed) return reader.end(this.#failure);
     this.#reader = reader;
     return this.resume();
   }
 
-  /** Resumes passing parts after the reader has paused the body. */
+  /** Passes parts again after the reader has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Puts back bytes on behalf of a reader that is about to return false. The next reader receives them first. */
+  /** Takes back bytes from a reader that is about to return false. The next reader receives these bytes first. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
@@ -92,7 +91,7 @@ export class StreamedBody {
     this.#pauseIfFull();
   }
 
-  /** Discards the unread parts. Has no effect after the body has ended. */
+  /** Discards the parts that have not been read. Has no effect after the body has ended. */
   destroy(reason?: UpstreamFailure): void {
     if (this.#isClosed) return;
     this.#failure ??= reason ?? new UpstreamFailure('aborted');
@@ -108,7 +107,8 @@ export class StreamedBody {
   }
 
   /**
-   * Adds a function that is called once, when the body has been read or destroyed. It runs before the reader's `end`.
+   * Adds a function that is called once, when the body has been read completely or destroyed. It is called before the
+   * reader's `end`.
    */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);

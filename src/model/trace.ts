@@ -4,8 +4,8 @@ import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check reached no
- * verdict because of an internal error.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that an internal error
+ * prevented the check from reaching a verdict.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -18,10 +18,10 @@ export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
 
-/** How the cache handled the request, in the terms of RFC 9211. */
+/** How the cache handled the request, in RFC 9211 terms. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** The reason why the request was forwarded or bypassed the cache, or the rule that permitted a stale response. */
+  /** Why the request was forwarded or bypassed the cache, or which rule permitted a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
@@ -29,17 +29,17 @@ export interface CacheTrace {
   readonly shared?: boolean;
 }
 
-/** One attempt to send a request to the upstream. It is recorded only if spans are exported. */
+/** One attempt to send a request to the upstream. Attempts are recorded only if spans are exported. */
 export interface Attempt {
-  /** Epoch milliseconds. */
+  /** In epoch milliseconds. */
   readonly startedAt: number;
-  /** The time at which the response was available or the attempt failed, in epoch milliseconds. */
+  /** When the response was available or the attempt failed, in epoch milliseconds. */
   readonly endedAt: number;
   /** The `traceparent` header that was sent. */
   readonly traceparent: string;
   /** The host and port that were used. Undefined unless the upstream has several addresses. */
   readonly address: string | undefined;
-  /** The reason why there was no response. Undefined if there was one. */
+  /** Why there was no response. Undefined if there was a response. */
   readonly failure: string | undefined;
 }
 
@@ -52,13 +52,13 @@ export interface AttemptLog {
 
 /** The exchange with the upstream, if there was one. */
 export interface UpstreamTrace {
-  /** The status that the upstream sent. Undefined if the transport failed. */
+  /** The status that the upstream sent. Undefined if there was a transport failure. */
   readonly status: number | undefined;
-  /** The shape of an error response, or the way in which the transport failed. */
+  /** The form of an error response, or the way in which the transport failed. */
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
-  /** Epoch milliseconds. */
+  /** In epoch milliseconds. */
   readonly startedAt?: number;
   readonly seconds: number;
   readonly attempts: number;
@@ -66,7 +66,7 @@ export interface UpstreamTrace {
   readonly traceparent?: string;
   /** Every attempt to send the request. Undefined if the attempts were not recorded. */
   readonly sent?: readonly Attempt[] | undefined;
-  /** The `X-Request-Id` header that was sent to the upstream. Undefined if it is the client's own. */
+  /** The `X-Request-Id` header that was sent to the upstream. Undefined if it is the same as the client's. */
   readonly requestId?: string | undefined;
 }
 
@@ -79,8 +79,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of how one request was handled. Each stage writes its own properties. Logs, metrics, the ledger and
- * reports use no other source.
+ * The record of how one request was handled. Each stage sets its own properties. Logs, metrics, the ledger and
+ * reports read nothing else.
  */
 export interface Trace {
   readonly requestId: string;
@@ -89,19 +89,16 @@ export interface Trace {
   /** The id of the caller's span. Undefined if Portico started the trace. */
   readonly parentSpanId: string | undefined;
   readonly method: string;
-  /** Epoch milliseconds. */
+  /** In epoch milliseconds. */
   readonly startedAt: number;
   /**
    * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
-   * data, only the access log uses it, and the log shows only its structure.
+   * data, only the access log reads it, and logs only its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
-  /**
-   * The name of the principal. It appears only in logs that are allowed to contain names. Everywhere else, a tag
-   * replaces it.
-   */
+  /** The name of the principal. Only logs that may contain names show it. Everywhere else, a tag replaces the name. */
   caller?: string | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
@@ -113,29 +110,29 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   /**
-   * The trace of the request whose response this request shares. Undefined if the request was not coalesced or if spans
-   * are not exported.
+   * The trace of the request whose response this request received. Undefined if the request was not coalesced with
+   * another, or if spans are not exported.
    */
   leader?: Trace | undefined;
-  /** The cause of a failed exchange with the upstream, including failed attempts to verify a credential. */
+  /** Why an exchange with the upstream failed. Attempts to verify a credential are included. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
-  /** The result of scanning the bytes of the response. Undefined if they were not scanned. */
+  /** The result of scanning the bytes of the response. Undefined if the response was not scanned. */
   scan?: 'valid' | 'closer' | undefined;
-  /** True for background work, such as a refresh or a comparison, for which no client is waiting. */
+  /** True for background work, such as a refresh or a comparison. No client is waiting for it. */
   background?: boolean | undefined;
   /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
   /**
-   * The budgets of `rateLimits`, as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused the
-   * request.
+   * The budgets of `rateLimits` in the form of header values (draft-ietf-httpapi-ratelimit-headers), and the rule
+   * that refused the request.
    */
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
-  /** The error code of the reply. Undefined unless the error is Portico's own. */
+  /** The error code of the reply. Undefined unless the reply is one of Portico's own errors. */
   error?: string | undefined;
-  /** The cause of an internal error or a failed check. Only the log uses it. */
+  /** The cause of an internal error or of a failed check. Only the log contains it. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
@@ -191,21 +188,21 @@ export function createTrace(
   };
 }
 
-/** Returns the verdict of a check at this level that found these violations. */
+/** Returns the verdict of a check that has this level and found these violations. */
 export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check at this level that failed because of an internal error. */
+/** Returns the verdict of a check that has this level and failed because of an internal error. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }
 
 /**
  * Records that a check failed because of an internal error. The failure is logged and counted in the metrics, and the
- * exchange continues without a verdict from the check.
+ * exchange continues without the check's verdict.
  */
 export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
   trace.cause ??= error;

@@ -25,7 +25,7 @@ export type FailureCause =
   | 'http_response_timeout'
   | 'http_protocol_error';
 
-/** The cause that is assumed for each kind of failure unless an error code indicates a more precise one. */
+/** The cause that is assumed for each kind of failure if no error code indicates a more precise one. */
 const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureCause>> = {
   refused: 'destination_unavailable',
   reset: 'connection_terminated',
@@ -36,7 +36,7 @@ const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureC
   too_large: 'http_response_body_size',
 };
 
-/** The causes that error codes indicate. The first pattern that matches is used. */
+/** The causes that error codes indicate. The first matching pattern decides. */
 const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^ETIMEOUT$/, 'dns_timeout'],
   [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns_error'],
@@ -61,7 +61,7 @@ export interface FailureFacts {
   readonly code?: string;
 }
 
-/** A failed exchange with the upstream. `retryAfterSeconds` is set if a later attempt may succeed. */
+/** A failed exchange with the upstream. `retryAfterSeconds` is set if an attempt after that time may succeed. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
@@ -95,13 +95,13 @@ function factsOf(
 const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if it has the form of a constant and is therefore safe to log. */
+/** Returns an error's code if the code looks like a constant. Such a code is safe to log. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;
 }
 
-/** The error for a credential probe to which the upstream responded with a server error. */
+/** The error for an attempt to verify a credential to which the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
   readonly status: number;

@@ -10,28 +10,28 @@ export interface Overrides {
   active(operation?: string): readonly Override[];
   /** Returns the latest events, oldest first. */
   events(): readonly OverrideEvent[];
-  /** Sets an override, which replaces any override with the same id. Returns all errors if the request is invalid. */
+  /** Sets an override. It replaces any override with the same id. If the request is invalid, returns all errors. */
   set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
   /**
-   * Ends the override of an operation with this change id (see `changeId`), or all its overrides. Returns the
+   * Ends the overrides of an operation: the one with this change id (see `changeId`), or all of them. Returns the
    * overrides that were ended.
    */
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
-  /** Ends the overrides that have expired. */
+  /** Ends the overrides whose end time has passed. */
   expire(): void;
-  /** Returns the overrides that are stored, including those that have just expired. */
+  /** Returns all stored overrides. They may include overrides whose end time has just passed. */
   stored(): readonly Override[];
   /** Replaces the overrides after other gateways have changed them. */
   adopt(next: readonly Override[]): void;
-  /** Replaces the latest events with those of all gateways, oldest first. */
+  /** Replaces the latest events with the events of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
-  /** Applies these rules to all later requests for overrides. */
+  /** From now on, applies these rules to requests for overrides. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;
-  /** Starts a timer that ends overrides when they expire. Returns a function that stops the timer. */
+  /** Starts a timer that ends each override at its end time. Returns a function that stops the timer. */
   watch(): () => void;
-  /** Waits until all changes are stored. Returns false if the latest one could not be stored. */
+  /** Waits until all changes are stored. Returns false if storing the latest change failed. */
   written(): Promise<boolean>;
 }
 
@@ -39,21 +39,21 @@ export interface Overrides {
 interface OverridesParts {
   readonly stored: StoredOverrides;
   readonly files: OverrideFiles;
-  /** Called for each change so that it can be logged. */
+  /** Called for each change, so that the change can be logged. */
   readonly onEvent: (event: OverrideEvent) => void;
   readonly clock: Clock;
 }
 
-/** The maximum number of active overrides. Operators who need more should change the configuration instead. */
+/** The maximum number of active overrides. Operators who need more should change the configuration. */
 export const MAX_OVERRIDES = 100;
 
 /**
- * While an override is active, the clock is read at least this often, in milliseconds. A timer alone would be late
- * after the system clock was adjusted or the machine was suspended.
+ * While an override is active, the clock is read at least this often, in milliseconds. A timer alone would be late if
+ * the system clock was adjusted or the machine was suspended.
  */
 const MAX_WAIT_MS = 1000;
 
-/** Creates the overrides from what is stored. Requests are refused until `configure` has been called. */
+/** Creates the overrides from the stored state. Requests are refused until `configure` has been called. */
 export function createOverrides({ stored, files, onEvent, clock }: OverridesParts): Overrides {
   const listeners: ((operation: string) => void)[] = [];
   let rules: OverrideRules = { operations: new Map(), maxHours: 0 };

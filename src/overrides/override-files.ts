@@ -6,13 +6,13 @@ import type { Override, Operator } from './override.ts';
 import { MAX_OVERRIDE_HOURS } from './overrides-options.ts';
 import { readOverride } from './read-override.ts';
 
-/** Stores the active overrides and the audit trail so that they survive restarts. */
+/** Stores the active overrides and the audit trail, so that they survive restarts. */
 export interface OverrideFiles {
   /** Appends an event to the audit trail and replaces the active overrides, in the background. */
   record(event: OverrideEvent, active: readonly Override[]): void;
-  /** Replaces the active overrides in the background, after other gateways have changed them. */
+  /** Replaces the active overrides in the background, for overrides that other gateways have changed. */
   replace(active: readonly Override[]): void;
-  /** Waits until everything has been written or has failed. Returns false if the latest write failed. */
+  /** Waits until everything has been written or has failed to be written. Returns false if the latest write failed. */
   written(): Promise<boolean>;
 }
 
@@ -23,13 +23,13 @@ export interface StoredOverrides {
   readonly events: readonly OverrideEvent[];
 }
 
-/** The size at which the audit trail is moved to a second file, in bytes. The previous second file is deleted. */
+/** The size, in bytes, at which the audit trail is moved to a second file. The previous second file is deleted. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
 /** The number of events that are read at startup and shown to operators. */
 export const SHOWN_EVENTS = 100;
 
-/** Reads the stored overrides. Throws an error if they are invalid. Damaged lines of the audit trail are skipped. */
+/** Reads the stored overrides. If they are invalid, throws an error. Damaged lines of the audit trail are skipped. */
 export function readOverrideFiles(file: string): StoredOverrides {
   if (file === IN_MEMORY) return { active: [], events: [] };
   const text = readIfExists(file);
@@ -39,7 +39,7 @@ export function readOverrideFiles(file: string): StoredOverrides {
   return { active: text === undefined ? [] : parseOverrides(text), events };
 }
 
-/** Creates the writer. `onError` is called for each failed write; the overrides then stay in memory. */
+/** Creates the writer. `onError` is called for each failed write. The overrides then remain only in memory. */
 export function createOverrideFiles(
   file: string,
   onError: (error: unknown) => void,
@@ -59,7 +59,8 @@ export function createOverrideFiles(
     record(event, active) {
       if (file === IN_MEMORY) return;
       writing = writing.then(async () => {
-        // The event is written first: an override without an entry in the audit trail must not survive a crash.
+        // The event is written first, because after a crash there must not be an override without an entry in the
+        // audit trail.
         const appended = await attempt(() => appendEvent(trailOf(file), formatEvent(event), maxTrailBytes));
         return (await attempt(() => replaceFile(file, formatOverrides(active), 0o600))) && appended;
       });
@@ -72,7 +73,7 @@ export function createOverrideFiles(
   };
 }
 
-/** Returns the names of the audit trail's files, which are next to the file of active overrides. */
+/** Returns the names of the audit trail's files. They are in the same folder as the file of active overrides. */
 export function trailOf(file: string): { readonly current: string; readonly previous: string } {
   const base = file.replace(/\.json$/, '');
   return { current: `${base}-audit.jsonl`, previous: `${base}-audit.1.jsonl` };
@@ -88,7 +89,7 @@ async function appendEvent(
   let isFull: boolean;
   try {
     const { size } = await handle.stat();
-    // A crash may have left an incomplete last line, which must not damage the next one.
+    // A crash may have left an incomplete last line. The next line must not become part of it.
     const { buffer } = size === 0 ? {} : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     const start = buffer === undefined || buffer.toString() === '\n' ? '' : '\n';
     await handle.appendFile(start + line);
@@ -106,9 +107,9 @@ export interface OverrideEvent {
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
   /** The time of the event, in epoch milliseconds. */
   readonly at: number;
-  /** The override after the event or, if it has ended, before the event. */
+  /** The override after the event. If the event ended the override, the override before the event. */
   readonly override: Override;
-  /** The operator who ended the override. For other events, the override itself contains the operator. */
+  /** The operator who ended the override. For other events, the override itself names the operator. */
   readonly endedBy?: Operator;
 }
 
@@ -132,7 +133,7 @@ export function overrideJson({ setAt, until, ...override }: Override) {
   return { ...override, setAt: isoOf(setAt), until: isoOf(until) };
 }
 
-/** Parses the active overrides. Throws an error that describes the problem if the text is invalid. */
+/** Parses the active overrides. If the text is invalid, throws an error that describes the problem. */
 export function parseOverrides(text: string): readonly Override[] {
   const { version, overrides } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');
@@ -162,7 +163,7 @@ function toOverride(value: unknown, place: string): Override {
   const { operation } = request;
   const since = instantOf(setAt, `${place}.setAt`);
   if (typeof operation !== 'string') throw new Error(`${place}.operation must be text`);
-  // The contract may have changed since then, so the operation may be unknown now.
+  // The contract may have changed since then, so it may no longer have the operation.
   const operations = new Map([[operation, { isStored: true, transparent: false }]]);
   const read = readOverride(request, { operations, maxHours: MAX_OVERRIDE_HOURS }, since);
   if ('operation' in read) return { ...read, ...operatorOf({ by: read.by, from }), setAt: since };

@@ -1,7 +1,7 @@
 import type { CheckLevel, Checks } from '../model/checks.ts';
 import { mergeItems } from '../redis/shared-document.ts';
 
-/** The checks whose level an override can change. An override never weakens the protection of data. */
+/** The checks whose level an override can change. They do not include checks that protect data. */
 export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;
 
 /** The kinds of overrides. */
@@ -18,7 +18,7 @@ export type OverrideChange =
   | {
       /** Serves stored responses without a request to the upstream. */
       readonly kind: 'force-stale';
-      /** How long after the end of freshness a stored response is served, in seconds. */
+      /** For how long a stored response may be served after it has become stale, in seconds. */
       readonly maxStaleSeconds: number;
     }
   /** Refuses every request. */
@@ -26,9 +26,9 @@ export type OverrideChange =
 
 /** The operator who makes a change. */
 export interface Operator {
-  /** The name that the operator has given, which Portico cannot verify. */
+  /** The name that the operator gave. Portico cannot verify it. */
   readonly by: string | undefined;
-  /** The network address of the request to the admin side. */
+  /** The network address from which the admin side received the request. */
   readonly from: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export type Override = OverrideChange &
     readonly until: number;
   };
 
-/** Returns the id of an override. An operation has at most one override with the same id. */
+/** Returns the id of an override. An operation never has two overrides with the same id. */
 export function overrideId(override: OverrideChange & { readonly operation: string }): string {
   return `${override.operation} ${changeId(override)}`;
 }
@@ -54,8 +54,9 @@ export function changeId(change: OverrideChange): string {
 }
 
 /**
- * Merges this gateway's changes since `base` into the overrides that all gateways share. If an override was changed on
- * both sides, the version that was set later applies, so an override that was set again is not ended.
+ * Merges this gateway's changes since `base` into the overrides that all gateways share. If both sides have changed
+ * an override, the version that was set later applies. An override that was set again is therefore not ended by
+ * mistake.
  */
 export function mergeOverrides(
   base: readonly Override[],
@@ -67,7 +68,7 @@ export function mergeOverrides(
   );
 }
 
-/** The facts about an operation that determine whether an override has an effect. */
+/** The facts about an operation that determine which overrides have an effect. */
 export interface OverrideTarget {
   /** True if the operation's responses are stored. */
   readonly isStored: boolean;
@@ -75,7 +76,7 @@ export interface OverrideTarget {
   readonly transparent: boolean;
 }
 
-/** Returns the reason why a change has no effect on an operation, or undefined if it has an effect. */
+/** Returns why a change has no effect on an operation, or undefined if the change has an effect. */
 export function whyWithoutEffect(
   change: OverrideChange,
   { isStored, transparent }: OverrideTarget,
@@ -91,13 +92,16 @@ export function whyWithoutEffect(
 export interface Overridden {
   /** Descriptions of the overrides. They are used only for display. */
   readonly words: readonly string[];
-  /** The time until which all requests are refused, in epoch milliseconds. */
+  /** When the refusal of all requests ends, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
-  /** How stale stored responses may be, in seconds, and the end of the override in epoch milliseconds. */
+  /**
+   * For how long a response may be served after it has become stale, in seconds, and the end of the override in epoch
+   * milliseconds.
+   */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
 }
 
-/** Applies the overrides of one operation to its levels. Returns undefined if none has an effect. */
+/** Applies the overrides of one operation to its levels. Returns undefined if no override has an effect. */
 export function applyOverrides(
   active: readonly Override[],
   checks: Checks,
@@ -117,7 +121,7 @@ export function applyOverrides(
   return { checks: levels, overridden: { words, disabledUntil, forceStale } };
 }
 
-/** Describes an override, including its end and its reason. `checks` are the levels without overrides. */
+/** Describes an override, including its end and its reason. `checks` are the levels without any override. */
 export function overrideWords(override: Override, checks: Checks): string {
   return `${changeWords(override, checks)} until ${minuteOf(override.until)} (${override.reason})`;
 }
@@ -128,5 +132,5 @@ function changeWords(change: OverrideChange, checks: Checks): string {
   return `${change.check} ${change.level} instead of ${checks[change.check]}`;
 }
 
-/** Returns an instant in UTC without its milliseconds. */
+/** Returns an instant in UTC, without milliseconds. */
 const minuteOf = (instant: number) => `${new Date(instant).toISOString().slice(0, 19)}Z`;

@@ -10,7 +10,7 @@ import { membersOf } from '../lib/plain-object.ts';
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Creates the router that operators use to list, set and end overrides. The admin side and the console both use it.
+ * Creates the router with which operators list, set and end overrides, both on the admin side and in the console.
  * `guard` protects the changes. In a response, `stored` is false if a change took effect but could not be written to
  * its file.
  */
@@ -48,7 +48,7 @@ function refuse(res: Response, faults: readonly OverrideFault[]): void {
 }
 
 /**
- * Returns the operator who sent a request. The name is the one that the operator has entered together with the admin
+ * Returns the operator who sent a request. The name is the one that the operator entered together with the admin
  * token.
  */
 function operatorOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Operator {

@@ -25,7 +25,7 @@ export interface OverrideRules {
   readonly maxHours: number;
 }
 
-/** An override as the operator has requested it. */
+/** An override as requested by an operator. */
 type RequestedOverride = OverrideChange & Pick<Override, 'operation' | 'reason' | 'by' | 'until'>;
 
 /** The limits that apply to every override. */
@@ -37,7 +37,7 @@ const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
 const LEVELS = ['off', 'report', 'enforce'] as const;
 const MEMBERS = ['operation', 'kind', 'check', 'level', 'maxStaleSeconds', 'reason', 'by', 'until', 'forMinutes'];
 
-/** Reads an operator's request for an override. Returns all errors at once if the request is invalid. */
+/** Reads an operator's request for an override. If the request is invalid, returns all errors at once. */
 export function readOverride(
   body: unknown,
   { operations, maxHours }: OverrideRules,
@@ -77,7 +77,7 @@ function operationOf(value: unknown, known: readonly string[], fault: AddFault):
   return fault('operation', `The contract has no operation of this name.${meant(value, known)}`);
 }
 
-/** Reads the change that the override makes. Members that belong to another kind are errors. */
+/** Reads the change that the override makes. A member that belongs to another kind of change is an error. */
 function changeOf(body: PlainObject, fault: AddFault): OverrideChange | undefined {
   const { kind, check, level, maxStaleSeconds } = body;
   const known = OVERRIDE_KINDS.find((one) => one === kind);

@@ -12,17 +12,21 @@ interface LearnedList {
   readonly totalCount: unknown;
 }
 
-/** Page counts that were learned from responses, keyed by cache key without `page` (rules, 5). */
+/** Page counts that were learned from responses. Their keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
-  /** Returns the learned count, unless it is too old or one of its tags has since been dropped. */
+  /** Returns the learned count, unless the count is too old or one of its tags has been dropped since then. */
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /**
-   * Stores a count and returns true, unless the list is empty or one of the tags has been dropped since `generation`.
+   * Stores a count and returns true. Returns false if the list is empty or if one of the tags has been dropped since
+   * `generation`.
    */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): boolean;
-  /** Stores a count that another gateway has learned, and returns true unless it is invalid or too old. */
+  /**
+   * Stores a count that another gateway has learned and returns true. Returns false if the count is invalid or too
+   * old.
+   */
   adopt(key: string, count: Pick<Count, 'pageCount' | 'learnedAt'>, tags: readonly string[]): boolean;
   /** Drops every count that has one of the tags. */
   drop(tags: Iterable<string>): void;
@@ -34,7 +38,7 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation in which the tags were known to be unchanged. */
+  /** The latest generation up to which the tags are known to be unchanged. */
   generation: number;
 }
 
@@ -103,7 +107,7 @@ function isCount(value: unknown): value is number {
 export interface SharedPageCounts {
   /** Returns whether another gateway may know the count of a list. */
   mayKnow(key: string): boolean;
-  /** Returns the count that another gateway has learned, and stores it in memory. Never rejects. */
+  /** Returns the count that another gateway has learned, and also stores the count in memory. Never rejects. */
   find(key: string): Promise<number | undefined>;
 }
 
@@ -111,7 +115,7 @@ export interface SharedPageCounts {
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;
-  /** Stores texts for all gateways. Its promises reject if the store is unavailable. */
+  /** Stores texts for all gateways. The promises reject if the store is unavailable. */
   readonly store: {
     isAvailable(): boolean;
     get(key: string): Promise<string | undefined>;
@@ -123,11 +127,11 @@ interface SharedPageCountsParts {
   readonly position: () => LogPosition | undefined;
   /** Returns whether none of the tags has changed since the given position in the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
-  /** Returns whether changes by other gateways can arrive. */
+  /** Returns whether this process can currently receive the changes of other gateways. */
   readonly isSynced: () => boolean;
 }
 
-/** A count as it is stored outside the process. */
+/** A count in the form that is stored outside the process. */
 interface SharedCount {
   readonly pageCount: number;
   /** When the count was learned, in epoch milliseconds. */
@@ -140,7 +144,7 @@ interface SharedCount {
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
-/** Returns page counts that several gateways share, and the function that looks up the counts of the other gateways. */
+/** Returns page counts that several gateways share, and the function that looks up counts of other gateways. */
 export function sharePageCounts(
   counts: PageCounts,
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,
@@ -154,7 +158,8 @@ export function sharePageCounts(
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, list, tags, generation) {
         if (!counts.learn(key, list, tags, generation)) return false;
-        // No change to the tags has arrived since the request began, so the current position applies to the count too.
+        // No change to the tags has arrived since the request began, so the count is valid at the current position
+        // too.
         const at = position();
         if (at === undefined || !isSharable(key) || !store.isAvailable()) return true;
         const count: SharedCount = { pageCount: list.pageCount as number, learnedAt: clock(), tags, at };
@@ -197,21 +202,21 @@ function parse(text: string): SharedCount | undefined {
   }
 }
 
-/** The page to request from the upstream. If the size is undefined, the upstream uses its default. */
+/** The page to request from the upstream. If the size is undefined, the upstream uses its default size. */
 interface EffectivePage {
   readonly page: number;
   readonly pageSize: number | undefined;
 }
 
-/** A page within its bounds, or the refusal of the page. */
+/** Either a page within its bounds, or the refusal of a page. */
 export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
  * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
- * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
- * is never refused. Page numbers that begin at 0 are compared in the same way, so the upstream decides about one more
- * page past the end.
+ * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first
+ * page is never refused. If page numbers begin at 0, the same comparison is used, so one more page after the last one
+ * is left to the upstream.
  */
 export function boundPage(requested: {
   /** Undefined if the parameter is absent. */
@@ -245,9 +250,12 @@ function isInteger(value: number, minimum: number): boolean {
   return Number.isSafeInteger(value) && value >= minimum;
 }
 
-/** The requested page, and the counts in the response, which may be missing or of any type. */
+/** The requested page, and the counts in the response. A count may be missing or have any type. */
 export interface ReturnedPage {
-  /** The page number in the request. Some servers return the last page instead, with that page's number. */
+  /**
+   * The page number in the request. The response may contain a different one, because some servers return the last
+   * page if the requested page does not exist.
+   */
   readonly page: number;
   readonly pageCount: unknown;
   readonly totalCount: unknown;
@@ -255,8 +263,8 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page that is past the page count in its own response, or undefined for any other page. Empty
- * lists and first pages are never refused (rules, 5).
+ * Returns the refusal of a page whose number is above the page count in its own response. Returns undefined for any
+ * other page. Empty lists and first pages are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;
@@ -264,10 +272,7 @@ export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: Retu
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/**
- * The refusal of a page, with the error code, the parameter, and a message that contains the requested and the allowed
- * value.
- */
+/** The refusal of a page: the error code, the parameter, and a message with the requested and the allowed value. */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;
@@ -280,7 +285,7 @@ export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRef
   return { code, message, detail: { in: 'query', name, message } };
 }
 
-/** Creates the refusal of a page that is past the `pageCount` of the list. */
+/** Creates the refusal of a page that is after the last one, as given by `pageCount`. */
 function beyondLastPage(page: number, pageCount: number): PageRefusal {
   return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

@@ -1,6 +1,6 @@
 import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
-/** The page and the list that a request asks for, determined once per target. */
+/** The page and the list that a request asks for. They are determined once per target. */
 export interface RequestedPage {
   /** Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
@@ -28,8 +28,9 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports such integers. Even if it does
- * not refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports such integers. Even if that
+ * check does not refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not
+ * integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
@@ -49,9 +50,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, in the client's own encoding and order. Empty parameters are removed, and
- * so are a `page` that selects the first page and a `pageSize` that equals the known default, so that equivalent
- * requests share a stored response.
+ * Returns the exact target to send upstream, with the client's own encoding and order. Equivalent requests must share
+ * a stored response, so these parameters are removed: empty ones, a `page` that selects the first page, and a
+ * `pageSize` that equals the known default.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);
@@ -88,7 +89,7 @@ function join(path: string, pieces: readonly string[]): string {
   return pieces.length === 0 ? path : `${path}?${pieces.join('&')}`;
 }
 
-// A repeated parameter is ambiguous, so it is forwarded unchanged.
+// A repeated parameter is ambiguous, so the target is forwarded unchanged.
 function isSingle(pieces: readonly string[], name: string): boolean {
   return pieces.filter((piece) => nameOf(piece) === name).length === 1;
 }

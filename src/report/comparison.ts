@@ -16,28 +16,31 @@ export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
   readonly after: Finding | undefined;
-  /** The finding on the second side if there is one, otherwise on the first. */
+  /** The finding on the second side or, if there is none, the finding on the first side. */
   readonly finding: Finding;
-  /** The sides on which the operation received no requests, so the violation could not occur. */
+  /** The sides on which the operation received no requests, so that the violation could not occur there. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
-/** The comparison of two reports. */
+/** The result of comparing two reports. */
 export interface Comparison {
-  /** The time at which the second side was recorded, in epoch milliseconds. */
+  /** When the second side was recorded, in epoch milliseconds. */
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
-  /** New violations first, then more frequent, less frequent, gone and unchanged ones. Each group is worst first. */
+  /**
+   * The violations in groups: new, more frequent, less frequent, gone and unchanged, in this order. Within each
+   * group, the worst comes first.
+   */
   readonly findings: readonly ComparedFinding[];
 }
 
-/** Frequencies that differ by up to this share are considered the same. */
+/** Two frequencies are considered equal if they differ by no more than this share. */
 const TOLERANCE = 0.1;
 
 const ORDER: readonly Change[] = ['new', 'more', 'less', 'gone', 'same'];
 
-/** Compares two reports by fingerprint and by the frequency of each violation. */
+/** Compares two reports. Violations are matched by fingerprint, and their frequencies are compared. */
 export function compareReports(
   [beforeLabel, before]: readonly [string, Report],
   [afterLabel, after]: readonly [string, Report],
@@ -65,14 +68,14 @@ export function compareReports(
   };
 }
 
-/** Returns the operations with requests; undefined represents undocumented paths. */
+/** Returns the operations that received requests. Undefined represents undocumented paths. */
 const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefined> =>
   new Set(traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
 
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';
-  // If the traffic of a side is unknown, only the counts can be compared.
+  // If the traffic of one side is unknown, only the counts can be compared.
   const known = before.share !== undefined && after.share !== undefined;
   const was = known ? frequency(before) : before.entry.count;
   const now = known ? frequency(after) : after.entry.count;
@@ -80,10 +83,10 @@ function changeOf(before: Finding | undefined, after: Finding | undefined): Chan
   return now > was ? 'more' : 'less';
 }
 
-/** Returns the number of occurrences per request, which can exceed 1. */
+/** Returns the number of occurrences per request. The result can be greater than 1. */
 const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
 
-/** The heading of each change. */
+/** The heading for each kind of change. */
 export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   new: 'New',
   more: 'More frequent',
@@ -92,7 +95,7 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   same: 'About as frequent',
 };
 
-/** The changes in the order in which a comparison lists them. */
+/** The kinds of change, in the order in which a comparison lists them. */
 export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 
 /** The message for a comparison without violations. */
@@ -103,8 +106,8 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
 /**
- * Formats a change in frequency, such as `65 % → 11.8 %`. `–` stands for a side without the violation, and
- * `not requested` for a side on which the operation received no requests.
+ * Formats a change in frequency, such as `65 % → 11.8 %`. `–` represents a side without the violation, and `not
+ * requested` represents a side on which the operation received no requests.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
@@ -112,7 +115,7 @@ export function changedShares({ before, after, unasked }: ComparedFinding): stri
   return `${words('before', before)} → ${words('after', after)}`;
 }
 
-/** Groups the findings by change, without empty groups. */
+/** Groups the findings by kind of change, and leaves out empty groups. */
 export const groupedByChange = ({ findings }: Comparison) =>
   CHANGES.map((change) => ({ change, findings: findings.filter((one) => one.change === change) })).filter(
     (group) => group.findings.length > 0,

@@ -50,7 +50,7 @@ export function detailLines(finding: Finding): readonly string[] {
   ];
 }
 
-/** Describes how to accept a violation, how to withdraw its acceptance, or why it cannot be accepted. */
+/** Describes how to accept a violation or withdraw its acceptance. If the violation cannot be accepted, says why. */
 function acceptanceLines(finding: Finding): readonly string[] {
   const { entry, baselineState, accepted } = finding;
   const fingerprint = plainText(entry.fingerprint);
@@ -77,13 +77,13 @@ function overlayLines(finding: Finding): readonly string[] {
 
 /** A suggested fix. */
 interface Fix {
-  /** One sentence about what to change. */
+  /** One sentence that says what to change. */
   readonly advice: string;
   /** The lines of an OpenAPI Overlay 1.0 template. Empty if the suggested fix is not an overlay. */
   readonly overlay: readonly string[];
 }
 
-/** Suggests a fix for a violation: either an overlay of the contract, or something else to change. */
+/** Suggests a fix for a violation: an overlay of the contract, or another change. */
 export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'place'>): Fix {
   if (schema === undefined) return { advice: `To fix it, change ${placeToFix(entry)}`, overlay: [] };
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
@@ -98,7 +98,7 @@ export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'pla
   };
 }
 
-/** Suggests a fix for a violation that was not found by a schema. */
+/** Suggests a fix for a violation that a check other than a schema found. */
 function placeToFix(entry: LedgerEntry): string {
   const { check, direction, keyword } = entry;
   if (check === 'permissions')
@@ -119,7 +119,8 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
     const name = keysOf(at).at(-1) ?? '';
     const listed = Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [];
     const remaining = JSON.stringify(listed.filter((one) => one !== name));
-    // An overlay can only append to lists. To remove a name, it must therefore remove the whole list and add it again.
+    // An overlay can only append to a list. To remove a name, it must therefore remove the whole list and add the
+    // list again without the name.
     return [
       select(target + childOf(keyword)),
       '  remove: true',
@@ -148,13 +149,14 @@ const BELOW_BASE = /^\/services\/v2\/[^?#\s]+$/;
 const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 /**
- * Returns the `undocumented.allow` entry that would allow a ledger entry's requests. Returns undefined for other
- * violations, and for requests that no entry can allow.
+ * Returns the `undocumented.allow` entry that would allow the requests of a ledger entry. Returns undefined for
+ * violations of other kinds, and for requests that no entry can allow.
  */
 function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return undefined;
-  // The ledger shortens long places and masks text that is not a plain name.
+  // The ledger shortens long places and masks text that is not a plain name. The missing end becomes `/**`, and each
+  // masked text becomes `{name}`.
   const path = place.replace(/\/[^/]*…$/, '/**').replaceAll('?', '{name}');
   // An entry for GET also allows HEAD.
   const allowed = method === 'HEAD' ? 'GET' : method;
@@ -166,7 +168,8 @@ const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method
 
 /**
  * Returns a YAML block for the configuration that allows all undocumented requests in a report, except those for
- * which `isAllowed` returns true. Accepted violations are included, because an acceptance does not allow any requests.
+ * which `isAllowed` returns true. The requests of accepted violations are included, because accepting a violation
+ * does not allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,

@@ -3,18 +3,18 @@ import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation
 import { findingsOf, isFailure, isNew, type Report } from './report.ts';
 import { countWords } from './report-words.ts';
 
-/** A condition that makes a report fail a pipeline. Only a rule with categories can match advisories. */
+/** A condition that makes a report fail a CI pipeline. Only a rule with categories can match advisories. */
 export type FailRule =
   /** Fails on any violation that is neither accepted nor an advisory. */
   | { readonly kind: 'new' }
-  /** Fails on any violation of these categories that is not accepted, including advisories. */
+  /** Fails on any violation of these categories that is not accepted, even if it is an advisory. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
   /**
-   * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same effect as 1.
+   * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same meaning as 1.
    */
   | { readonly kind: 'count'; readonly least: number };
 
-/** Parses a value of `--fail-on`; returns a message if it is invalid. */
+/** Parses a value of `--fail-on`. If the value is invalid, returns a message. */
 export function parseFailRule(text: string): FailRule | { readonly fault: string } {
   if (text === 'new') return { kind: 'new' };
   const count = /^count=(?<least>\d{1,9})$/.exec(text)?.groups?.['least'];

@@ -23,7 +23,7 @@ import {
 } from './report-words.ts';
 import type { Finding, Report } from './report.ts';
 
-/** Renders a report as one page without external resources. */
+/** Renders a report as one HTML page without external resources. */
 export const renderHtml: RenderReport = (report, { version }) =>
   htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
@@ -116,7 +116,7 @@ function replicaSection({ replicas = [] }: Report): string[] {
 
 const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Share', 'Fingerprint'];
 
-/** Renders a comparison as one page without external resources. */
+/** Renders a comparison as one HTML page without external resources. */
 export const renderComparedHtml: RenderComparison = (comparison, { version }) => {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
     const title = `${CHANGE_WORDS[change]} (${findings.length})`;
@@ -141,7 +141,7 @@ function rowOf(one: ComparedFinding): string {
 }
 
 /**
- * Returns an HTML page without external resources, which can be stored, sent by email and opened offline. `lines` are
+ * Returns an HTML page without external resources. It can be stored, sent by email and opened offline. `lines` are
  * HTML.
  */
 function htmlPage(title: string, lines: readonly string[]): string {
@@ -150,7 +150,8 @@ function htmlPage(title: string, lines: readonly string[]): string {
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    // This strict policy applies even if the page is opened as a local file or an email attachment.
+    // The strict policy is part of the page, so it also applies if the page is opened as a local file or an email
+    // attachment.
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escapeMarkup(title)}</title>`,
@@ -166,13 +167,13 @@ function htmlPage(title: string, lines: readonly string[]): string {
   ].join('\n');
 }
 
-/** The columns that contain numbers. Their headers are aligned like the numbers. */
+/** The columns that contain numbers. Their headers have the same alignment as the numbers. */
 const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
-/** Returns a table; the rows are HTML. */
+/** Returns a table. The rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // On a narrow screen, readers can scroll the table with a pointer or the keyboard.
+    // On a narrow screen, the table can be scrolled with a pointer or the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,
@@ -185,7 +186,7 @@ function htmlTable(caption: string, names: readonly string[], rows: readonly str
   ];
 }
 
-/** Formats an instant (epoch ms) in UTC. */
+/** Formats an instant, given in epoch milliseconds, in UTC. */
 const htmlTime = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
 
 /** The style sheet of the HTML report: light and dark, for screen and print. */

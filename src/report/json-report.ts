@@ -12,7 +12,7 @@ const REPORT_VERSION = 1;
 /** The id of the JSON Schema of the report. */
 const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
-/** Renders a report as JSON. Unknown values are null. Instants are in ISO 8601, in UTC. */
+/** Renders a report as JSON. Unknown values are null, and instants are in ISO 8601, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const countOf = (state: Finding['baselineState']) =>
@@ -73,7 +73,7 @@ const comparedFinding = ({ finding, before, after, unasked }: ComparedFinding) =
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };
 
-/** Converts one violation to the form that all JSON output uses. */
+/** Converts one violation to the form that it has in all JSON output. */
 export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {
   return {
     ...toJsonEntry(entry),
@@ -123,7 +123,7 @@ const toJsonAcceptance = ({ fingerprint, reason, owner, expires, summary }: Repo
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Serializes a value as JSON in which control characters are escaped so that a terminal can show it safely. */
+/** Serializes a value as JSON. Control characters are escaped, so that a terminal can safely show the result. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
 }
@@ -132,7 +132,8 @@ const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
 /**
- * Parses a JSON report into the snapshot that it was created from. Throws a ReportFault that names the invalid field.
+ * Parses a JSON report into the snapshot from which it was created. Throws a ReportFault that names the invalid
+ * field.
  */
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');
@@ -216,7 +217,7 @@ function countsAt(entry: Members, name: string, at: string): Readonly<Record<str
   return Object.fromEntries(Object.keys(counts).map((label) => [label, numberAt(counts, label, `${at}/${name}`)]));
 }
 
-/** A JSON object with unchecked members. */
+/** A JSON object whose members have not been checked. */
 type Members = Readonly<Record<string, unknown>>;
 
 /** An error about an invalid report. The message names the field and the problem. */
@@ -228,41 +229,41 @@ export class ReportFault extends Error {
   }
 }
 
-/** Returns a value that must be an object. */
+/** Returns a value after checking that it is an object. */
 function membersAt(value: unknown, at: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
   throw new ReportFault(at, 'must be an object');
 }
 
-/** Returns a member that must be an array. */
+/** Returns a member after checking that it is an array. */
 function valuesAt(members: Members, name: string, at: string): readonly unknown[] {
   const value = members[name];
   if (Array.isArray(value)) return value as readonly unknown[];
   throw new ReportFault(`${at}/${name}`, 'must be an array');
 }
 
-/** Returns a member that must be a string. */
+/** Returns a member after checking that it is a string. */
 function textAt(members: Members, name: string, at: string): string {
   const value = members[name];
   if (typeof value === 'string') return value;
   throw new ReportFault(`${at}/${name}`, 'must be a string');
 }
 
-/** Returns a member that must be a number of at least 0. */
+/** Returns a member after checking that it is a number of at least 0. */
 function numberAt(members: Members, name: string, at: string): number {
   const value = members[name];
   if (typeof value === 'number' && value >= 0) return value;
   throw new ReportFault(`${at}/${name}`, 'must be a number of at least 0');
 }
 
-/** Returns a member that must be an instant in ISO 8601, as epoch ms. */
+/** Returns a member that must be an instant in ISO 8601, converted to epoch milliseconds. */
 function timeAt(members: Members, name: string, at: string): number {
   const value = Date.parse(textAt(members, name, at));
   if (!Number.isNaN(value)) return value;
   throw new ReportFault(`${at}/${name}`, 'must be an instant in ISO 8601');
 }
 
-/** Returns a member that must be one of the given words. */
+/** Returns a member after checking that it is one of the given words. */
 function oneOfAt<Word extends string>(members: Members, name: string, words: readonly Word[], at: string): Word {
   const value = members[name];
   const word = words.find((one) => one === value);

@@ -36,7 +36,7 @@ function failingSuites(report: Report): JunitSuite[] {
   }));
 }
 
-/** Renders a violation as a test case. It is skipped if it is accepted or an advisory, and otherwise failed. */
+/** Renders a violation as a test case: skipped if the violation is accepted or an advisory, and otherwise failed. */
 function junitCase(finding: Finding): string {
   const { entry, baselineState, accepted, share, place } = finding;
   const head = junitHead(
@@ -94,8 +94,8 @@ function noTraffic(report: Report): JunitSuite {
 }
 
 /**
- * Renders a comparison as JUnit XML. Violations that occur only on the second side fail, unless they are accepted or
- * advisories, in which case they are skipped. All others pass.
+ * Renders a comparison as JUnit XML. A violation that occurs only on the second side is a failed test case, or a
+ * skipped one if it is accepted or an advisory. All other violations are passed test cases.
  */
 export const renderComparedJunit: RenderComparison = (comparison) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {
@@ -133,7 +133,7 @@ interface JunitSuite {
   readonly skipped: number;
 }
 
-/** Renders the suites as one document with their totals. */
+/** Renders the suites as one XML document, with totals. */
 function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
   const total = (of: (suite: JunitSuite) => number) => suites.reduce((sum, suite) => sum + of(suite), 0);
   const stamp = new Date(takenAt).toISOString().slice(0, 19);
@@ -149,7 +149,10 @@ function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
   ].join('\n');
 }
 
-/** Renders the start tag of a test case. The name is the same in every run, so a CI server can track the test case. */
+/**
+ * Renders the start tag of a test case. The name of the test case is the same in every run, so that a CI server can
+ * track it.
+ */
 const junitHead = (classname: string, name: string): string =>
   `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;
 

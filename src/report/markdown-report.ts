@@ -22,10 +22,10 @@ import {
   summaryWords,
 } from './report-words.ts';
 
-/** The maximum length of a pull request comment, minus some space for text around the report. */
+/** The maximum length of a pull request comment, minus some space for text before and after the report. */
 const MAX_CHARACTERS = 60_000;
 
-/** Renders a report that fits in a pull request comment, with accepted violations collapsed. */
+/** Renders a report that is short enough for a pull request comment. Accepted violations are collapsed. */
 export const renderMarkdown: RenderReport = (report) => {
   const lines = [
     '## Contract report',
@@ -48,7 +48,7 @@ const COMPARISON_HEAD = [
   '| --- | --- | --- | ---: | --- |',
 ];
 
-/** Renders a comparison as Markdown, for a comment. */
+/** Renders a comparison as Markdown for a pull request comment. */
 export function renderComparedMarkdown(comparison: Comparison): string {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) =>
     ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(COMPARISON_HEAD, findings.map(comparedRow)),
@@ -133,7 +133,7 @@ function folded(title: string, table: readonly string[]): string[] {
   return ['', `<details><summary>${title} (${table.length - 2})</summary>`, '', ...table, '', '</details>'];
 }
 
-/** Cuts off a report that is too long at the end of a row, and adds a note. */
+/** Shortens a report that is too long. The text is cut off at the end of a row, and a note is added. */
 function bounded(lines: readonly string[]): string {
   const included: string[] = [];
   let length = 0;

@@ -1,16 +1,18 @@
-/** Control characters, and characters that change the direction of text or hide it. */
+/** Control characters, and characters that hide text or change its direction. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]/g;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Returns the text on one line, with control characters as escapes such as `\u001b`. */
+/** Returns the text on one line, with control characters replaced by escapes such as `\u001b`. */
 export function plainText(text: string): string {
   return text.replaceAll(CONTROL, codeOf).replaceAll(LONE_SURROGATE, codeOf);
 }
 
 const codeOf = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
-/** Escapes text for the content and attributes of HTML and XML, and removes characters that XML 1.0 forbids. */
+/**
+ * Escapes text for use in the content and attributes of HTML and XML. Removes characters that XML 1.0 does not allow.
+ */
 export function escapeMarkup(text: string): string {
   return plainText(text)
     .replaceAll('&', '&amp;')
@@ -20,7 +22,7 @@ export function escapeMarkup(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Escapes text for a cell of a Markdown table so that it contains no markup, links, mentions or HTML. */
+/** Escapes text for a cell of a Markdown table, so that the text cannot be read as markup, links, mentions or HTML. */
 export function escapeMarkdown(text: string): string {
   return (
     plainText(text)
@@ -28,7 +30,7 @@ export function escapeMarkdown(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      // Code hosts turn plain text into mentions, references and links; an empty comment prevents that.
+      // Code hosts turn plain text into mentions, references and links. An empty comment prevents this.
       .replaceAll('@', '@<!-- -->')
       .replaceAll(String.raw`\#`, String.raw`\#<!-- -->`)
       .replaceAll('://', '&#58;//')
@@ -65,7 +67,7 @@ export type Paint = (color: keyof typeof CODES, text: string) => string;
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
-/** Creates a function that colors text, or one that returns it unchanged. */
+/** Creates a function that colors text, or a function that returns text unchanged. */
 export function createPaint(colors: boolean): Paint {
   return (color, text) => (colors ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text);
 }

@@ -7,12 +7,12 @@ export interface RenderOptions {
   readonly version: string;
   /** The width of the terminal in columns. */
   readonly columns: number;
-  /** Whether the output may have colors. */
+  /** True if the output may have colors. */
   readonly colors: boolean;
 }
 
-/** Renders a report as text. */
+/** Renders a report in one output format. */
 export type RenderReport = (report: Report, options: RenderOptions) => string;
 
-/** Renders a comparison as text. */
+/** Renders a comparison in one output format. */
 export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;

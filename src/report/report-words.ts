@@ -20,14 +20,17 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
 /** Returns the name of an operation, or `(undocumented)`. */
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
-/** Describes the place in the message, such as `response 200, body /name`. For a denial, names the permission. */
+/**
+ * Describes the place in the message, such as `response 200, body /name`. For a denial, the description names the
+ * permission.
+ */
 export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {
   if (keyword === 'permission-denied') return at === '' ? 'request' : `request, requires ${at}`;
   const message = direction === 'request' ? 'request' : `response${status === undefined ? '' : ` ${status}`}`;
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;
 }
 
-/** Formats a share as `12.5 %`, `100 %` or `< 0.1 %`, or as `?` if the traffic is unknown. */
+/** Formats a share as `12.5 %`, `100 %` or `< 0.1 %`. If the traffic is unknown, the result is `?`. */
 export function shareWords(share: number | undefined): string {
   if (share === undefined) return '?';
   if (share > 0 && share < 0.001) return '< 0.1 %';
@@ -35,7 +38,7 @@ export function shareWords(share: number | undefined): string {
   return `${percent >= 99.95 ? (share === 1 ? '100' : '> 99.9') : percent.toFixed(1).replace(/\.0$/, '')} %`;
 }
 
-/** Formats an instant (epoch ms) as `2026-05-04 10:30` in UTC. */
+/** Formats an instant, given in epoch milliseconds, as `2026-05-04 10:30` in UTC. */
 export function timeWords(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }
@@ -43,7 +46,7 @@ export function timeWords(at: number): string {
 /** Formats a count with its noun: `1 request`, `3 requests`. */
 export const countWords = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Summarizes a report in one line, even if there was no traffic. */
+/** Summarizes a report in one line. The line makes sense even if there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
   const countOf = (state: Finding['baselineState']) =>
@@ -60,7 +63,7 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** Returns the reasons why a report does not contain everything that happened, as sentences. */
+/** Returns sentences that say why a report does not contain everything that happened. */
 export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'lostAt'>): readonly string[] {
   return [
     ...(dropped === 0 ? [] : [`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`]),
@@ -70,15 +73,18 @@ export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'l
   ];
 }
 
-/** The column names of the section about the gateways that share a ledger. */
+/** The column names in the section about the gateways that share a ledger. */
 export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
 
-/** Returns the cells of a row about a gateway. */
+/** Returns the cells of one gateway's row. */
 export function replicaCells({ replica, release, lastSeenAt, requests, violations }: ReplicaTraffic): string[] {
   return [replica, release, timeWords(lastSeenAt), String(requests), String(violations)];
 }
 
-/** Returns the end of a sentence that describes the scope of a report, or an empty string if it is not limited. */
+/**
+ * Returns the end of a sentence, which describes the scope of a report. Returns an empty string if the scope is not
+ * limited.
+ */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),

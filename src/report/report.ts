@@ -11,7 +11,7 @@ import {
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /**
- * The state of a violation in the baseline. After the last day of an acceptance, the state is `expired`, and the
+ * The state of a violation in the baseline. From the day after an acceptance ends, the state is `expired`, and the
  * violation is treated as new.
  */
 type BaselineState = 'new' | 'accepted' | 'expired';
@@ -20,11 +20,11 @@ type BaselineState = 'new' | 'accepted' | 'expired';
 export interface ContractPlace {
   /** The path of the file, relative to the checkout or to the working folder. */
   readonly file: string;
-  /** A JSON pointer; empty for the whole file. */
+  /** A JSON pointer. Empty for the whole file. */
   readonly pointer: string;
-  /** The line number, starting at 1; undefined if the file could not be read. */
+  /** The line number, starting at 1. Undefined if the file could not be read. */
   readonly line: number | undefined;
-  /** The schema in `openapi.yaml` that contains the place, and the overlay target that selects this schema. */
+  /** The schema in `openapi.yaml` that contains the place, and the target with which an overlay selects this schema. */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -32,11 +32,11 @@ export interface ContractPlace {
 export interface Finding {
   readonly entry: LedgerEntry;
   readonly baselineState: BaselineState;
-  /** Its entry in the baseline; undefined for new violations. */
+  /** The violation's entry in the baseline. Undefined for new violations. */
   readonly accepted: AcceptedViolation | undefined;
-  /** The number of requests to its operation that the report covers. */
+  /** The number of requests to the violation's operation that the report covers. */
   readonly requests: number;
-  /** Occurrences per request, 0 to 1; undefined if the traffic is unknown. */
+  /** Occurrences per request, from 0 to 1. Undefined if the traffic is unknown. */
   readonly share: number | undefined;
   readonly place: ContractPlace;
 }
@@ -49,11 +49,11 @@ interface FindingGroup {
 
 /** The part of a ledger that a report covers. */
 export interface ReportScope {
-  /** The start of the scope, in epoch milliseconds. Undefined if it includes all records in the ledger. */
+  /** The start of the scope, in epoch milliseconds. Undefined if the scope includes all records in the ledger. */
   readonly since: number | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
-  /** One of the gateways that share the ledger. Undefined for all of them. */
+  /** One of the gateways that share the ledger. Undefined if the scope includes all of them. */
   readonly replica?: string | undefined;
 }
 
@@ -66,19 +66,22 @@ export interface Report {
   readonly traffic: readonly OperationTraffic[];
   /** The number of requests in the scope. */
   readonly requests: number;
-  /** The number of records that the ledger dropped. */
+  /** The number of records that the ledger had to drop. */
   readonly dropped: number;
   /** The gateways that share the ledger. Undefined if it is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** The time at which a shared ledger was found empty, in epoch milliseconds. */
+  /** When a shared ledger was found empty, in epoch milliseconds. */
   readonly lostAt?: number;
-  /** The violations by category, worst first, in the order of `Contract-Status`. */
+  /**
+   * The violations by category, in the order that `Contract-Status` uses. Within each category, the worst comes
+   * first.
+   */
   readonly groups: readonly FindingGroup[];
   /** The differences that the shadow contract found. They never fail a report. */
   readonly candidates: readonly Finding[];
   /** The expired baseline entries. */
   readonly expired: readonly AcceptedViolation[];
-  /** The baseline entries whose violations are not in the ledger; empty if the scope is limited. */
+  /** The baseline entries whose violations are not in the ledger. Empty if the scope is limited. */
   readonly noLongerSeen: readonly AcceptedViolation[];
 }
 
@@ -86,10 +89,10 @@ export interface Report {
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings).toSorted(worstFirst);
 
-/** Returns true if the baseline does not accept a violation. */
+/** Returns whether a violation lacks an acceptance in the baseline. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
 
-/** Returns true if a violation is a failure in a pipeline: it is neither accepted nor an advisory. */
+/** Returns whether a violation makes a pipeline fail, which it does if it is neither accepted nor an advisory. */
 export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): boolean =>
   isNew(finding) && !isAdvisory(finding.entry);
 
@@ -102,7 +105,8 @@ interface ReportInput {
 }
 
 /**
- * Creates a report from a snapshot and the baseline. It shows the state of each violation and its share of the traffic.
+ * Creates a report from a snapshot and the baseline. The report shows the state of each violation and its share of
+ * the traffic.
  */
 export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
   const { takenAt, dropped, replicas, lostAt } = snapshot;
@@ -151,7 +155,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   };
 }
 
-/** Returns true if the last day of an acceptance, in UTC, has passed. */
+/** Returns whether the last day of an acceptance, in UTC, has passed. */
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
   const endsAt = endOfDay(expires);
@@ -160,8 +164,7 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
 }
 
 /**
- * Limits an entry to the scope, because an exported file may contain more than that. Returns an empty list if nothing
- * remains.
+ * Limits an entry to the scope, because an exported file may contain more. Returns an empty list if nothing remains.
  */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];
@@ -172,7 +175,7 @@ function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScop
 }
 
 /**
- * Compares two findings: violations that are not accepted come first, then the more serious ones, and then the more
+ * Compares two findings. Violations that are not accepted come first, then the more serious ones, and then the more
  * frequent ones.
  */
 export function worstFirst(a: Finding, b: Finding): number {

@@ -8,7 +8,10 @@ import { type Finding, findingsOf } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
-/** Renders a report for code scanning. Accepted violations are suppressed, and each result points to the contract. */
+/**
+ * Renders a report for code scanning. Accepted violations are suppressed, and each result points to a place in the
+ * contract.
+ */
 export const renderSarif: RenderReport = (report, { version }) =>
   sarifLog(
     findingsOf(report).map((finding) => ({ finding, state: finding.baselineState === 'new' ? 'new' : 'unchanged' })),
@@ -115,7 +118,7 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
 /** Converts a path to a relative reference (RFC 3986). */
 const uriOf = (file: string): string => file.split('/').map(encodeURIComponent).join('/');
 
-/** The SARIF `baselineState` of each change. */
+/** The SARIF `baselineState` for each kind of change. */
 const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   new: 'new',
   more: 'updated',
@@ -124,7 +127,7 @@ const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   gone: 'absent',
 };
 
-/** Renders a comparison for code scanning: the results of both sides with their `baselineState`. */
+/** Renders a comparison for code scanning. It contains the results of both sides, each with its `baselineState`. */
 export const renderComparedSarif: RenderComparison = ({ findings, takenAt }, { version }) =>
   sarifLog(
     findings.map((one) => ({

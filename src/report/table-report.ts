@@ -27,7 +27,10 @@ const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 const INDENT = '            ';
 
-/** Renders a report for a terminal of 80 to 120 columns: one table per category, worst first. */
+/**
+ * Renders a report for a terminal of 80 to 120 columns. There is one table per category, with the worst violation
+ * first.
+ */
 export const renderTable: RenderReport = (report, { columns, colors }) => {
   const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
   const paint = createPaint(colors);
@@ -163,7 +166,7 @@ function hintLines(report: Report, width: number): string[] {
 }
 
 /**
- * Returns the YAML lines that accept a violation, to be copied below `accepted:` in a baseline. The lines are never
+ * Returns the YAML lines that accept a violation. They are copied below `accepted:` in a baseline, so they are never
  * wrapped.
  */
 export function acceptLines({ entry }: Finding): readonly string[] {

@@ -172,7 +172,7 @@ export function createUpstreamGate(
       });
     });
     try {
-      // The circuit may have opened while the exchange was waiting.
+      // The circuit may have opened during the wait.
       refuseWhileOpen();
     } catch (error) {
       release();
