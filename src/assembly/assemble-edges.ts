@@ -143,7 +143,7 @@ function secureListening({ settings, start: { tls: identity }, services: { metri
       onReplaced: (next) =>
         logger.info({ fingerprint: next.fingerprint, notAfter: notAfter(next) }, 'the TLS certificate was replaced'),
       onRefused: (faults) =>
-        logger.error({ faults }, 'the changed TLS certificate cannot be used: the previous one stays in use'),
+        logger.error({ faults }, 'the new TLS certificate cannot be used: the previous one stays in use'),
     });
     if (identity.notAfter <= clock())
       logger.warn({ notAfter: notAfter(identity) }, 'the TLS certificate has expired, so clients will refuse it');

@@ -253,7 +253,7 @@ function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }:
     logger.info({ file, fingerprint: change.fingerprint }, 'another gateway or process has changed the baseline');
     live.baseline
       .adopt(change, isWriter)
-      .catch((error: unknown) => logger.error({ file, err: error }, 'a change of the baseline cannot be written'));
+      .catch((error: unknown) => logger.error({ file, err: error }, 'a change to the baseline cannot be written'));
   };
 }
 

@@ -17,7 +17,7 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     id: 'outlasts-the-balancer',
     severity: 'medium',
     key: '/upstream/totalTimeoutMs',
-    risk: 'Load balancers and clients give up first; Portico and the upstream keep working on requests that nobody waits for.',
+    risk: 'Load balancers and clients give up first; Portico and the upstream keep working on requests that nobody is waiting for.',
     fix: `Use less than ${BALANCER_SECONDS} seconds, or raise the timeouts of everything in front of Portico above this value.`,
     find: ({ settings: { upstream } }) =>
       foundIf(upstream.totalTimeoutMs >= BALANCER_SECONDS * 1000, `${upstream.totalTimeoutMs} ms`),

@@ -93,12 +93,12 @@ const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum:
  * options.
  */
 const freshnessProperties = {
-  freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
+  freshSeconds: seconds('How long a stored response is served without contacting the upstream, in seconds.'),
   staleWhileRevalidateSeconds: seconds(
-    'Seconds after it becomes stale for which a stored response is served while a new one is fetched.',
+    'How long after it becomes stale a stored response is served while a new one is fetched, in seconds.',
   ),
   staleIfErrorSeconds: seconds(
-    'Seconds after it becomes stale for which a stored response is served if the upstream fails.',
+    'How long after it becomes stale a stored response is served if the upstream fails, in seconds.',
   ),
 };
 
@@ -143,7 +143,7 @@ export const cacheOptionsSchema = {
       minimum: 0,
       maximum: 0.5,
       description:
-        "The last part of a page's freshness, as a share of it, during which one of the gateways that share Redis refreshes the page.",
+        "The last part of a page's freshness lifetime, as a share (0 to 0.5) of it, during which one of the gateways that share Redis refreshes the page.",
     },
     failures: {
       type: 'object',

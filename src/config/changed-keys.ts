@@ -104,7 +104,7 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
   const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
   if (before.embedded === after.embedded) return faults;
   // The embedded upstream, which is used if there is no upstream URL, is started together with the process.
-  return [...faults, faultAt('/upstream/url', 'a change between a real and the embedded upstream')];
+  return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
 }
 
 /**

@@ -113,7 +113,7 @@ export function configSchema(): Record<string, unknown> {
         maximum: 64,
         pattern: '^auto$',
         description:
-          'The number of processes that serve requests, from 1 to 64; auto means one for each core; PORTICO_WORKERS.',
+          'The number of processes that serve requests, from 1 to 64; auto means one per core; PORTICO_WORKERS.',
       },
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,

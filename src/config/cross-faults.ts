@@ -103,7 +103,7 @@ function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
-  const message = `cannot be on in the mode ${settings.mode.name}, which does not change or store responses`;
+  const message = `cannot be on in ${settings.mode.name} mode, which does not change or store responses`;
   return [
     ...(settings.cache.enabled === true ? [{ pointer: '/cache/enabled', message, suggestion }] : []),
     ...(settings.rewriteUrls ? [{ pointer: '/rewriteUrls', message, suggestion }] : []),
@@ -136,7 +136,7 @@ function corsFaults({ cors, mode }: Settings): ConfigProblem[] {
   if (mode.transparent)
     problems.push({
       pointer: '/cors',
-      message: `cannot be used in the mode ${mode.name}, which does not change responses`,
+      message: `cannot be used in ${mode.name} mode, which does not change responses`,
       suggestion: 'mode: staging',
     });
   if (any && cors.credentials)

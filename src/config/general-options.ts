@@ -137,7 +137,7 @@ export const corsOptionsSchema = {
         pattern: String.raw`^(?:\*|https?://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)$`,
         description: 'Scheme, host and port in lower case, for example https://app.example.org, or *.',
       },
-      description: 'The origins whose pages may read responses, or only * for every origin.',
+      description: 'The origins whose pages may read responses, or a single * for every origin.',
     },
     methods: {
       type: 'array',
@@ -273,33 +273,33 @@ export const listenOptionsSchema = {
       type: 'integer',
       minimum: 256,
       maximum: 65_536,
-      description: 'Maximum length of a request target; longer ones get 414.',
+      description: 'Maximum length of a request target; longer ones get a 414.',
     },
     maxHeaderBytes: {
       type: 'integer',
       minimum: 1024,
       maximum: 131_072,
-      description: 'Maximum size of a request head; larger ones get 431.',
+      description: 'Maximum size of a request head; larger ones get a 431.',
     },
     maxBodyBytes: {
       type: 'integer',
       minimum: 1024,
       maximum: 268_435_456,
-      description: 'Maximum size of a request body; larger ones get 413.',
+      description: 'Maximum size of a request body; larger ones get a 413.',
     },
     maxJsonDepth: {
       type: 'integer',
       minimum: 8,
       maximum: 256,
       description:
-        'Maximum nesting depth of JSON bodies; deeper ones are not parsed and get 400 if requests are enforced.',
+        'Maximum nesting depth of JSON bodies; deeper ones are not parsed and get a 400 if requests are enforced.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'Maximum number of members and elements; JSON bodies with more are not parsed and get 400 if requests are enforced.',
+        'Maximum number of members and elements; JSON bodies with more are not parsed and get a 400 if requests are enforced.',
     },
     lameDuckSeconds: {
       type: 'number',
@@ -327,7 +327,7 @@ export const listenOptionsSchema = {
     },
     drainSeconds: {
       ...seconds,
-      description: 'How long requests in flight have to finish after that, or after SIGINT.',
+      description: 'How long requests in flight have to finish after lameDuckSeconds, or after SIGINT.',
     },
   },
 };
@@ -347,7 +347,7 @@ export const rateLimitsSchema = {
         enum: ['caller', 'network', 'role'],
         default: 'caller',
         description:
-          "What has its own budget: each caller, network or role. Callers who are not verified always share their network's budget.",
+          "What has its own budget: each caller, network or role. Unverified callers always share their network's budget.",
       },
       operations: {
         type: 'array',

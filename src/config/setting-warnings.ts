@@ -95,7 +95,7 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
   return [
     ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
     ...when(embedded, 'the upstream is the reference server', '/upstream/startupProbe'),
-    ...when(mode.transparent, 'the mode observe sends no probes', '/upstream/probe'),
+    ...when(mode.transparent, 'observe mode sends no probes', '/upstream/probe'),
     ...when(
       upstream.probe.path === undefined && !mode.transparent,
       'upstream.probe.path is not set',
@@ -108,8 +108,8 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ),
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
-    ...when(mode.transparent, 'the mode observe does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
-    ...when(mode.transparent, 'the mode observe refuses no requests', '/rateLimits'),
+    ...when(mode.transparent, 'observe mode does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
+    ...when(mode.transparent, 'observe mode refuses no requests', '/rateLimits'),
     ...when(
       authentication.verifier === 'file',
       'authentication.verifier is file',
@@ -129,7 +129,7 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ),
     ...when(
       mode.transparent && ladder.promote.enabled,
-      'the mode observe promotes no checks',
+      'observe mode promotes no checks',
       '/ladder/promote/enabled',
       '/ladder/promote/checks',
     ),

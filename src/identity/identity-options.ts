@@ -109,14 +109,14 @@ export const identityOptionsSchema = {
     cacheEntries: count('Maximum number of verified credentials in memory.', IDENTITY_DEFAULTS.cacheEntries),
     failures: {
       description:
-        'Limits on failed attempts per combination of client address (per /64 for IPv6) and user name; further attempts are refused with 429.',
+        'Limits on failed attempts per combination of client address (per /64 for IPv6) and user name; further attempts are refused with a 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
         limit: count('Maximum number of failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
         windowSeconds: count('Length of the window in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
         limitPerName: count(
-          'Maximum number of failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with 429.',
+          'Maximum number of failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with a 429.',
           IDENTITY_DEFAULTS.failures.limitPerName,
           1,
           10_000,
@@ -128,14 +128,14 @@ export const identityOptionsSchema = {
           2_592_000,
         ),
         maxPairs: count(
-          'Maximum number of combinations in memory; one client address may use 1/32 of them and is refused with 429 beyond that.',
+          'Maximum number of combinations in memory; one client address may use 1/32 of them and is refused with a 429 beyond that.',
           IDENTITY_DEFAULTS.failures.maxPairs,
         ),
       },
     },
     hashing: {
       description:
-        'Limits on concurrent password hashing (verifier file); if the queue is full, further attempts are refused with 429.',
+        'Limits on concurrent password hashing (verifier file); if the queue is full, further attempts are refused with a 429.',
       type: 'object',
       additionalProperties: false,
       properties: {

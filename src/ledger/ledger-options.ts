@@ -59,7 +59,7 @@ export const ledgerOptionsSchema = {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 3650,
-      description: 'Days after its last occurrence until a violation is removed.',
+      description: 'How many days after its last occurrence a violation is removed.',
     },
     maxEntries: {
       type: 'integer',

@@ -81,9 +81,9 @@ export function whyWithoutEffect(
   change: OverrideChange,
   { isStored, transparent }: OverrideTarget,
 ): string | undefined {
-  if (transparent && change.kind === 'disable') return 'the mode observe never refuses requests';
+  if (transparent && change.kind === 'disable') return 'observe mode never refuses requests';
   if (transparent && change.kind === 'level' && change.level === 'enforce')
-    return 'the mode observe never refuses messages';
+    return 'observe mode never refuses messages';
   if (change.kind === 'force-stale' && (transparent || !isStored)) return "the operation's responses are not stored";
   return undefined;
 }

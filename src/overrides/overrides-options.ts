@@ -28,7 +28,7 @@ export const overridesOptionsSchema = {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: MAX_OVERRIDE_HOURS,
-      description: 'The longest time for which an override can be set, in hours.',
+      description: 'The longest duration of an override, in hours.',
     },
   },
 };

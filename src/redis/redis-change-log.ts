@@ -207,7 +207,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       onChange(change.kind, isOwn);
       return;
     }
-    if (!hasUnknownChange) onFault('the log contains a change of another version: everything stored is forgotten');
+    if (!hasUnknownChange)
+      onFault('the log contains a change written by another version: all stored data is discarded');
     hasUnknownChange = true;
     notify(() => listener.reset(at), at);
   };

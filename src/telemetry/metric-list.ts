@@ -355,7 +355,7 @@ export const METRICS = {
     name: 'portico_fleet_variants',
     type: 'gauge',
     labels: ['property'],
-    help: 'Number of different values of a property (version, contract, configuration or baseline) among these gateways; 1 if all agree.',
+    help: 'Number of distinct values of a property (version, contract, configuration or baseline) among these gateways; 1 if all agree.',
   },
   sharedCache: {
     name: 'portico_shared_cache_requests_total',

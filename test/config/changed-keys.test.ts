@@ -31,9 +31,9 @@ describe('the keys that need a restart', () => {
     expect(faults).toMatchObject([{ pointer: '/listen/port', message: /listen\.port/, suggestion: /restart/ }]);
   });
 
-  it('include a change between a real and the embedded upstream', () => {
+  it('include a switch between a real upstream and the reference server', () => {
     const faults = restartFaults(settingsOf(REAL), settingsOf({}));
-    expect(faults.map(({ message }) => message)).toContainEqual(expect.stringContaining('embedded upstream'));
+    expect(faults.map(({ message }) => message)).toContainEqual(expect.stringContaining('a real upstream and the reference server'));
   });
 });
 

@@ -73,7 +73,7 @@ describe('enforced responses that begin to drift', () => {
 
     const second = await start();
     expect(await statuses(second, 1)).toEqual([200]);
-    expect(second.log.some((line) => line.includes('a step of the ladder is in effect'))).toBe(true);
+    expect(second.log.some((line) => line.includes('a ladder step is in effect'))).toBe(true);
     expect(await second.metric(demoted)).toBe(1);
     expect(second.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
     expect(await second.metric(demoted)).toBe(0);
@@ -178,8 +178,8 @@ describe('changes by the ladder', () => {
     await statuses(first, 4);
     await first.close();
     const log = (await start({ operations: {}, checks: { responses: 'report' } })).log.join('');
-    expect(log).toContain('a step of the ladder has no effect on the configured levels');
-    expect(log).not.toContain('a step of the ladder is in effect');
+    expect(log).toContain('a ladder step has no effect on the configured levels');
+    expect(log).not.toContain('a ladder step is in effect');
   });
 
   it('are lifted in a running gateway by an edit of the file', async () => {

@@ -283,7 +283,7 @@ describe('overrides', () => {
     await set(gateway, { kind: 'disable' });
     await gateway.close();
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, -20));
-    await expect(start()).rejects.toThrow(`${file} is not a valid file of overrides: it is not JSON`);
+    await expect(start()).rejects.toThrow(`${file} is not a valid overrides file: it is not JSON`);
     // A forged end must not keep an override alive for longer than any operator may.
     writeFileSync(
       file,

@@ -172,7 +172,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     await until(() => levelOf(b) === 'report');
     expect((await b.call(LIST)).status).toBe(200);
     expect(await b.metric('portico_ladder_demoted{operation="listIdeas"}')).toBe(1);
-    expect(b.log.join('')).toContain('another gateway has moved a check on the ladder');
+    expect(b.log.join('')).toContain('another gateway has promoted or demoted a check');
     b.gateway.services.ladder.lift('listIdeas', 'responses');
     await until(() => levelOf(a) === 'enforce');
   });

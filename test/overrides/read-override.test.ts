@@ -98,12 +98,12 @@ describe('a request for an override', () => {
       'kind',
       'not stored',
     ],
-    ['a refusal in observe mode', { operation: 'observed' }, 'kind', 'observe never refuses'],
+    ['a refusal in observe mode', { operation: 'observed' }, 'kind', 'observe mode never refuses'],
     [
       'enforcement in observe mode',
       { operation: 'observed', ...LEVEL, level: 'enforce' },
       'kind',
-      'observe never refuses',
+      'observe mode never refuses',
     ],
   ])('is refused with %s', (_name, more, field, message) => {
     expect(read(more)).toEqual([{ field, message: expect.stringContaining(message) as string }]);

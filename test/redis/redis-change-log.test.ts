@@ -151,7 +151,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     }
     await a.log.append(purge('after'));
     await until(() => b.heard.includes('other after'));
-    expect(b.faults).toEqual(['the log contains a change of another version: everything stored is forgotten: ']);
+    expect(b.faults).toEqual(['the log contains a change written by another version: all stored data is discarded: ']);
   });
 
   // Neither someone who can write to Redis nor another program that uses the same keys must be able to stop the

@@ -136,14 +136,14 @@ export function assess(run: FleetRun): readonly Row[] {
       ? []
       : [
           {
-            what: 'writes in progress at the killed gateway, which the balancer must not repeat',
+            what: 'writes in progress on the killed gateway, which the balancer must not repeat',
             value: grouped(cut.length),
             bound: 'at most 1',
             holds: cut.length <= 1,
             examples: cut.map(({ method, what }) => `${method}: ${what}`),
           },
           {
-            what: 'requests that the balancer repeated at another gateway',
+            what: 'requests that the balancer repeated on another gateway',
             value: run.repeated === undefined ? 'not counted by nginx' : grouped(run.repeated),
           },
         ]),
@@ -165,7 +165,7 @@ export function assess(run: FleetRun): readonly Row[] {
       'pages that belong to another caller or role, or require a permission that the caller lacks',
       leaks.map(({ page, audience, seen: { audience: other } }) => `page ${page} of ${other} for ${audience}`),
       '0',
-      ` of ${grouped(seen.reads.length)} (${grouped(seen.refused)} requests were refused with 403)`,
+      ` of ${grouped(seen.reads.length)} (${grouped(seen.refused)} requests were refused with a 403)`,
     ),
     bounded(
       'fetches of a page that was still fresh, without a purge',

@@ -203,8 +203,8 @@ function modelTables({ model }: ScaleResults): string {
     last === undefined
       ? []
       : [
-          `With about ${largestFleet(last, inputs)} gateways and ${grouped((largestFleet(last, inputs) * last.callers) / last.gateways)} callers, one Redis server uses`,
-          'its core completely.',
+          `At about ${largestFleet(last, inputs)} gateways and ${grouped((largestFleet(last, inputs) * last.callers) / last.gateways)} callers, a single Redis server saturates`,
+          'its core.',
         ];
   const load = fleets.map((one) => [
     String(one.gateways),

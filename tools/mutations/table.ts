@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "principal.kind !== 'verified'",
     replace: "principal.kind === 'anonymous'",
     test: 'test/pipeline/stages/authorize.test.ts',
-    why: 'an unverified caller without the permission gets 403 and no challenge',
+    why: 'an unverified caller without the permission gets a 403 and no challenge',
     trust: true,
   },
   {

@@ -55,7 +55,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'several-addresses',
-    holds: 'If one address of the upstream fails, no request is lost as long as another one works.',
+    holds: 'If one address of the upstream fails, no requests are lost as long as another one works.',
     tried: 'Ejection, probes and the choice of addresses, with servers that fail and recover.',
     files: ['test/gateway/several-addresses.test.ts', 'test/upstream/address-pool.test.ts'],
   }),
@@ -154,7 +154,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'drain',
-    holds: 'A gateway loses no request when it stops.',
+    holds: 'A gateway loses no requests when it stops.',
     tried: 'SIGTERM while clients use persistent connections for reads, writes and passthrough.',
     files: ['test/gateway/drain.test.ts'],
   }),
@@ -198,7 +198,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   {
     id: 'reload',
-    holds: 'A reload of the configuration loses no request.',
+    holds: 'A reload of the configuration loses no requests.',
     tried:
       'SIGHUP several times per second under load, with changes and with errors, on new and persistent connections.',
     files: ['tools/prove/load/restarts.ts'],
@@ -206,7 +206,7 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     id: 'rolling-restart',
-    holds: 'A rolling restart loses no request.',
+    holds: 'A rolling restart loses no requests.',
     tried: 'Two processes restart in turn under load; clients connect to those that are ready.',
     files: ['tools/prove/load/restarts.ts'],
     run: ({ loadSeconds, tick }) => rollingRestart({ seconds: loadSeconds * 2, tick }),

@@ -95,9 +95,9 @@ const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operat
 /** Logs the ladder steps that another gateway has made or undone. */
 function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
   for (const step of missingIn(before.steps, next.steps))
-    logger.warn(fieldsOf(step), 'another gateway has moved a check on the ladder');
+    logger.warn(fieldsOf(step), 'another gateway has promoted or demoted a check');
   for (const step of missingIn(next.steps, before.steps))
-    logger.warn(fieldsOf(step), 'a step of the ladder was undone or replaced at another gateway');
+    logger.warn(fieldsOf(step), 'a ladder step was undone or replaced on another gateway');
 }
 
 /** Returns the parts of the configuration that the ladder uses. */
@@ -137,7 +137,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
       );
     },
     lifted: ({ operation, check, move }) => {
-      logger.warn({ ladder: { operation, check, move } }, 'an operator lifted a step of the ladder');
+      logger.warn({ ladder: { operation, check, move } }, 'an operator undid a ladder step');
     },
     alerted: ({ operation = 'undocumented', check, judged, failed, windowSeconds }) => {
       metrics.ladder.alerted(check);
@@ -185,8 +185,8 @@ export async function openLadder(
   for (const step of state.steps) {
     const { operation, check, move, at } = step;
     const fields = { ladder: { operation, check, move, at: new Date(at).toISOString() } };
-    if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
-    else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
+    if (moving.has(step)) logger.warn(fields, 'a ladder step is in effect');
+    else logger.info(fields, 'a ladder step has no effect on the configured levels');
   }
   // Promotions depend on how long this contract has been in use, so the state is written at startup.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);

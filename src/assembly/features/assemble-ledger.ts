@@ -60,7 +60,7 @@ async function openStore(
   if (!location.isLasting) return inMemory;
   try {
     const onDataLost = () =>
-      logger.error('the shared ledger has lost its data: counts begin again, and earlier ones are missing');
+      logger.error('the shared ledger has lost its data: counting starts again, and earlier counts are missing');
     return await location.open(fleet && { ...fleet, onDataLost });
   } catch (error) {
     if (!(error instanceof LedgerStoreError)) throw error;
@@ -81,7 +81,7 @@ export function logBaseline(baseline: BaselineFile | undefined, logger: Logger, 
   if (baseline === undefined) return;
   const { file, missing } = baseline;
   if (missing)
-    logger.warn({ file }, 'the baseline file does not exist: no violation is accepted until the console writes it');
+    logger.warn({ file }, 'the baseline file does not exist: no violations are accepted until the console writes it');
   const expired = baseline.expired(clock());
   for (const { fingerprint, expires } of expired.slice(0, MAX_REPORTED))
     logger.warn({ file, fingerprint, expires }, 'a violation is no longer accepted: its entry has expired');

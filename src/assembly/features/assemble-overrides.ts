@@ -26,7 +26,7 @@ import { readStateFile, whyNotStored } from './state-files.ts';
 
 /** Reads the stored overrides. Throws a StartFault if the file is invalid. */
 export function readStoredOverrides(settings: Settings): StoredOverrides {
-  const words = { kind: 'file of overrides', start: 'without overrides' };
+  const words = { kind: 'overrides file', start: 'without overrides' };
   return readStateFile(settings, 'overrides', words, readOverrideFiles);
 }
 

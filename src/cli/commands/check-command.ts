@@ -41,7 +41,7 @@ export const checkCommand: Command = {
     '',
     'portico check --against http://staging.example.org/qa --user checker',
     '',
-    'The walk changes nothing on the server: it only sends GET requests for the contract’s operations, one at a time.',
+    'The walk changes nothing on the server: it sends only GET requests for the contract’s operations, one at a time.',
   ],
   run: async (line, io) => {
     if (line.last('against') !== undefined) {

@@ -24,7 +24,7 @@ export const doctorCommand: Command = {
   argCount: [1, 1],
   flags: [
     { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
-    { name: 'password-file', value: 'FILE', help: 'A file whose first line is the password of --user.' },
+    { name: 'password-file', value: 'FILE', help: 'A file whose first line is the password for --user.' },
     { name: 'concurrency-max', value: 'NUMBER', help: 'Maximum number of concurrent requests; 16 by default.' },
     { name: 'idle', value: 'SECONDS', help: 'How long to watch an idle connection; 10 seconds by default.' },
     { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; 10 seconds by default.' },

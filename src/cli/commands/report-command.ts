@@ -40,7 +40,7 @@ export const reportCommand: Command = {
       help: 'Start of the reported period: 24h, 7d, or an instant such as 2026-05-04T10:00Z.',
     },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
-    { name: 'release', value: 'LABEL', help: 'Only violations of this release.' },
+    { name: 'release', value: 'LABEL', help: 'Only violations in this release.' },
     {
       name: 'replica',
       value: 'NAME',

@@ -82,7 +82,9 @@ export function messageOf(body: unknown): string | undefined {
 
 function addressOf(given: string | undefined, { listen }: Settings): URL {
   if (given === undefined && listen.adminPort === 0)
-    throw new UsageError('the configured admin port is 0, which is any free port: give the address with --admin URL');
+    throw new UsageError(
+      'the configured admin port is 0, which selects any free port: specify the address with --admin URL',
+    );
   if (given === undefined) return new URL(`http://${hostInUrl(reachableHost(listen.adminHost))}:${listen.adminPort}`);
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))

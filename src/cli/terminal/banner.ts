@@ -86,7 +86,7 @@ function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[
     'NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.',
     `  Watch   curl -s ${adminUrl}/metrics | grep 'outcome="reported"'`,
     ...(mode.name === 'observe'
-      ? ['  Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict']
+      ? ['  Next    set PORTICO_MODE=staging once no legitimate requests are reported, then PORTICO_MODE=strict']
       : ['  Next    raise the levels under checks: in the configuration']),
   ];
 }

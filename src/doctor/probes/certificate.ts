@@ -107,7 +107,7 @@ const untrusted = (reason: string): DoctorFinding => ({
 const expiring = (days: number): DoctorFinding => ({
   severity: days < 0 ? 'critical' : 'high',
   text: days < 0 ? 'The certificate has expired.' : `The certificate expires in ${days} days.`,
-  advice: 'Renew it; afterwards, every request through Portico gets a 502.',
+  advice: 'Renew it: with an expired certificate, every request through Portico gets a 502.',
 });
 
 const outdated = (protocol: string): DoctorFinding => ({

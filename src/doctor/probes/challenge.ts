@@ -40,7 +40,7 @@ export const challengeProbe: Probe = {
               {
                 key: 'authentication.anonymous',
                 value: 'allow',
-                reason: 'The server serves lists without a credential; with deny, these clients would get 401.',
+                reason: 'The server serves lists without a credential; with deny, these clients would get a 401.',
               },
             ]
           : []),

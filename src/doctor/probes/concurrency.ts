@@ -100,7 +100,7 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
     : {
         severity: concurrency <= 4 ? 'high' : 'medium',
         text: `With ${concurrency} concurrent requests, ${distress}.`,
-        advice: 'Limit what reaches the server (upstream.concurrency); the queue and the cache take the rest.',
+        advice: 'Limit what reaches the server (upstream.concurrency); the queue and the cache handle the rest.',
       };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {

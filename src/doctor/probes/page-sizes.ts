@@ -76,7 +76,9 @@ function recommendations(id: string, standard: number | undefined, cap: number |
   return [
     ...(cap === undefined || cap === 0
       ? []
-      : [{ key: 'pageBounds.maxPageSize', value: cap, reason: 'Larger pages are cut or refused by the server.' }]),
+      : [
+          { key: 'pageBounds.maxPageSize', value: cap, reason: 'Larger pages are truncated or refused by the server.' },
+        ]),
     ...(standard === undefined
       ? []
       : [

@@ -4,7 +4,7 @@ export const CHAOS_EFFECTS = {
   '500': 'responds with 500 and {error}; parameter: the message',
   reset: 'resets the connection instead of responding',
   truncated: 'declares the full length and closes the connection mid-body; parameter: bytes to send (default: half)',
-  malformed: 'sends JSON that does not parse',
+  malformed: 'sends JSON that cannot be parsed',
   html: 'sends a servlet container’s HTML page; parameter: status (default: 401)',
   'content-type': 'sends the correct body with the wrong content type; parameter: the type (default: text/plain)',
   'missing-field': 'omits a field of the first item; parameter: the field (default: id, otherwise the first field)',

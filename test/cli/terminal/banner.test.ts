@@ -58,7 +58,7 @@ describe('the banner', () => {
 
       NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.
         Watch   curl -s http://127.0.0.1:8081/metrics | grep 'outcome="reported"'
-        Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict
+        Next    set PORTICO_MODE=staging once no legitimate requests are reported, then PORTICO_MODE=strict
 
       Try
         curl -u NAME:PASSWORD 'http://127.0.0.1:8080/services/v2/question.json?pageSize=3'

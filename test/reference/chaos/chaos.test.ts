@@ -63,7 +63,7 @@ describe('chaos', () => {
     expect((await call('/jobs/gdpr/abc.json')).complete).toBe(false);
   });
 
-  it('sends JSON that does not parse, with the declared length', async () => {
+  it('sends JSON that cannot be parsed, with the declared length', async () => {
     server().setChaos(['malformed']);
     const response = await call(list);
     expect([response.status, response.complete, response.json]).toEqual([200, true, undefined]);

@@ -98,7 +98,7 @@ export function LadderPage({ query, status, shownError, announce }) {
       kind="cards"
       rows=${rows}
       keyOf=${(row) => `${row.operation} ${row.check}`}
-      empty="No check was demoted or promoted, and none is ready to be enforced."
+      empty="No check has been demoted or promoted, and none is ready to be enforced."
       sorted=${{ index: 6, down: false }}
       columns=${[
         {

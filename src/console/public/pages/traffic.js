@@ -70,7 +70,7 @@ function Shown({ data, period, operation, minutes, all }) {
         note=${plural(own.clientErrors, 'response')}
       />
       <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half of the responses are faster" />
-      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1 % of the responses are slower" />
+      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1% of the responses are slower" />
       <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="served from the cache" />
     </dl>
     <div class="charts">

@@ -102,7 +102,7 @@ function TriedResponse({ response: { status, statusText, headers, seconds, body,
       <span class=${`badge ${tone}`}>${status} ${statusText}</span>
       <span>${Math.max(1, Math.round(seconds * 1000))} ms</span>
       <span class="muted"
-        >${cut ? `more than ${count(bytes)} bytes; only the first are shown` : plural(bytes, 'byte')}</span
+        >${cut ? `more than ${count(bytes)} bytes; only the beginning is shown` : plural(bytes, 'byte')}</span
       >
       ${broken && html`<span class="badge bad">connection broken before the end</span>`}
       ${contractStatus !== undefined && html`<span>Contract-Status: <code>${contractStatus}</code></span>`}
