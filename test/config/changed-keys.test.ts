@@ -33,7 +33,9 @@ describe('the keys that need a restart', () => {
 
   it('include a switch between a real upstream and the reference server', () => {
     const faults = restartFaults(settingsOf(REAL), settingsOf({}));
-    expect(faults.map(({ message }) => message)).toContainEqual(expect.stringContaining('a real upstream and the reference server'));
+    expect(faults.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('a real upstream and the reference server'),
+    );
   });
 });
 
