@@ -5,7 +5,7 @@ import type { Severity } from '../model/severity.ts';
 import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
-/** The input of the audit rules. The configuration is valid, so the gateway would start with it. */
+/** The input of the audit rules. It contains no configuration errors, so the gateway would start with it. */
 export interface AuditSubject {
   readonly settings: Settings;
   readonly operations: readonly Operation[];
@@ -16,7 +16,7 @@ export interface AuditSubject {
   /** The overrides that are in effect. */
   readonly overrides: readonly Override[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The absolute path of the configuration file. Undefined if there is none. */
+  /** The absolute path of the configuration file. Undefined if there is no configuration file. */
   readonly configFile: string | undefined;
   /** Returns the permission bits of a file, or undefined if they are unknown. */
   readonly modeOf: (file: string) => number | undefined;
@@ -24,28 +24,28 @@ export interface AuditSubject {
 
 /** One rule of the audit. */
 export interface AuditRule {
-  /** The name that reports and pipelines use for the rule. */
+  /** The name of the rule in reports and pipelines. */
   readonly id: string;
   readonly severity: Severity;
-  /** The JSON pointer of the configuration key to look at. */
+  /** The JSON pointer of the configuration key that the rule is about. */
   readonly key: string;
   /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;
-  /** The damage that an attacker or an outage could do. */
+  /** The damage that an attacker or an outage could cause. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns one description for each place that triggers the rule, or an empty list if there is no such place. */
+  /** Returns one description for each place that violates the rule. Returns an empty list if there is no such place. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 
-/** Returns a rule's result: the text if the condition is true, and otherwise an empty list. */
+/** Returns the text as a rule's result if the condition is true, and otherwise an empty result. */
 export function foundIf(condition: boolean, text: string): readonly string[] {
   return condition ? [text] : [];
 }
 
 const MAX_LISTED = 5;
 
-/** Joins names into one text. Long lists are shortened, because a few examples are enough to act on. */
+/** Joins names into one text. A long list is shortened, because a few examples are enough to act on. */
 export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;

@@ -7,13 +7,13 @@ import { OUTAGE_RULES } from './outage-rules.ts';
 import { RECORD_RULES } from './record-rules.ts';
 import { SECRET_RULES } from './secret-rules.ts';
 
-/** A rule that the configuration triggers. */
+/** A finding: a rule that the configuration violates, and where. */
 export interface AuditFinding {
   readonly rule: string;
   readonly severity: Severity;
   /** The dotted configuration key, such as `listen.trustedProxies`. */
   readonly key: string;
-  /** The source of the value: a line of the file, a variable or a flag. `default` if the key is not set. */
+  /** Where the value is set: a line of the file, a variable or a flag. `default` if the key is not set. */
   readonly source: string;
   readonly found: readonly string[];
   readonly risk: string;
@@ -30,7 +30,7 @@ export const AUDIT_RULES: readonly AuditRule[] = [
   ...RECORD_RULES,
 ];
 
-/** Applies all rules to a configuration. Returns the findings, worst first. */
+/** Applies all rules to a configuration. Returns the findings, with the most severe first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
   const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {

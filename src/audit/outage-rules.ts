@@ -6,9 +6,9 @@ import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The idle timeout and the response timeout of most load balancers, in seconds. */
 const BALANCER_SECONDS = 60;
-/** A circuit that opens only after this many consecutive failures opens too late to help. */
+/** The number of consecutive failures above which a circuit opens too late to help. */
 const CIRCUIT_OFF = 1000;
-/** A limit is reported if it is more than this many times its default. */
+/** A limit is reported if it exceeds this multiple of its default. */
 const FAR_ABOVE = 16;
 
 /** Rules about slow or failing servers, overload and restarts. */

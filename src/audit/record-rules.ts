@@ -2,7 +2,7 @@ import { IN_MEMORY } from '../files/replace-file.ts';
 import { changeId } from '../overrides/override.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
-/** Rules about logs, the ledger and what they show to operators. */
+/** Rules about logs, the ledger, and the data that they show to operators. */
 export const RECORD_RULES: readonly AuditRule[] = [
   {
     id: 'names-in-logs',

@@ -2,7 +2,7 @@ import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
-/** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */
+/** The length from which a token cannot be guessed: 16 characters of 5 bits each. */
 const MIN_TOKEN = 16;
 const MIN_DISTINCT = 8;
 
@@ -53,7 +53,10 @@ export const SECRET_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** Returns the reasons why a token can be guessed, or an empty list. The token itself must never appear in a report. */
+/**
+ * Returns the reasons why a token can be guessed. The list is empty if it cannot. The token itself must never appear in
+ * a report.
+ */
 function weaknesses(token: string | undefined): readonly string[] {
   if (token === undefined) return [];
   if (token.length < MIN_TOKEN) return [`only ${token.length} characters`];
@@ -61,7 +64,7 @@ function weaknesses(token: string | undefined): readonly string[] {
   return foundIf(isPlain, 'few different characters, or a placeholder');
 }
 
-/** Returns the files that contain secrets for a real upstream or for the admin side. */
+/** Returns the files that contain secrets of a real upstream or of the admin side. */
 function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readonly string[] {
   const hashes = !settings.embedded && roles.accounts.some(({ demo, passwordHash }) => !demo && passwordHash);
   return [...secretFiles(settings, configFile).map(({ path }) => path), ...(hashes ? [settings.roles.file] : [])];

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 /** One flag of a command. */
 export interface Flag {
   readonly name: string;
-  /** The placeholder for the flag's value in the help text. A flag without a placeholder takes no value. */
+  /** The placeholder for the flag's value in the help text. Undefined for a flag that takes no value. */
   readonly value?: string;
-  /** The possible values, for shell completion. */
+  /** The possible values, which are used for shell completion. */
   readonly choices?: readonly string[];
   readonly multiple?: boolean;
   readonly help: string;
@@ -15,8 +15,8 @@ export interface Flag {
 export interface CommandLine {
   readonly args: readonly string[];
   /**
-   * Returns all values of a flag in order. The list is empty if the flag is absent, and `['true']` if the flag takes no
-   * value.
+   * Returns all values of a flag, in order. If the flag is absent, the list is empty. If the flag takes no value, the
+   * list is `['true']`.
    */
   all(flag: string): readonly string[];
   /** Returns the last value of a flag, or undefined if the flag is absent. */
@@ -30,31 +30,31 @@ export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** The positional arguments, as the help text shows them. */
+  /** The positional arguments as they appear in the help text. */
   readonly args: string;
-  /** The minimum and the maximum number of positional arguments. */
+  /** The minimum number and the maximum number of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
-  /** The possible values of the first argument, for shell completion. */
+  /** The possible values of the first argument, which are used for shell completion. */
   readonly argChoices?: readonly string[];
   readonly flags: readonly Flag[];
-  /** The lines that follow the flags in the help text. Examples come first. */
+  /** The lines below the flags in the help text. The examples come first. */
   readonly notes: readonly string[];
   /** Runs the command and returns its exit code. */
   run(line: CommandLine, io: CommandIo): Promise<number>;
 }
 
-/** The name of a command, and a function that imports the command's module when it is needed. */
+/** The name of a command, and a function that imports the command's module. */
 export interface CommandEntry {
   readonly name: string;
   load(): Promise<Command>;
 }
 
-/** An invalid command line. The exit code is 2. */
+/** An invalid command line. The program exits with code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A failure whose message fully explains the cause. The exit code is 1. */
+/** A failure whose message fully explains the cause. The program exits with code 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -63,12 +63,12 @@ export class CommandFailure extends Error {
 export interface CommandIo {
   /** Writes a line of the command's result. */
   readonly out: (line: string) => void;
-  /** Writes a line for the user that is not part of the result, such as an error or the banner. */
+  /** Writes a line for the user that does not belong to the result, such as an error or the banner. */
   readonly err: (line: string) => void;
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The terminal that receives the result. Undefined if the result goes to a file or another program. */
+  /** The terminal to which the result is written. Undefined if the result goes to a file or to another program. */
   readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
   /** Overwrites the last line of the terminal. Undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;
@@ -89,8 +89,8 @@ export function processIo(): CommandIo {
   };
 }
 
-// A reader that closes the stream early, as in `portico plan | head`, is not a failure. The command continues and
-// determines the exit code.
+// If the reader of a stream closes it early, as in `portico plan | head`, that is not a failure. The command continues
+// and determines the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);

@@ -2,7 +2,7 @@ import type { Command, CommandEntry } from './command.ts';
 import { limitYoungGeneration } from './v8-heap.ts';
 
 /**
- * All commands, in the order in which the help text lists them. Only the modules of the executed command are imported.
+ * All commands, in the order in which the help text lists them. Only the modules of the command that runs are imported.
  */
 export const COMMANDS: readonly CommandEntry[] = [
   {

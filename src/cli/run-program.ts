@@ -78,7 +78,7 @@ export function failureLines(error: unknown): string[] {
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  // In a worker process, the error comes from the `bind` call of the primary process.
+  // In a worker process, `listen` fails with the error of the `bind` call in the primary process.
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')
@@ -90,7 +90,7 @@ function listenFailure(error: Error): string | undefined {
 }
 
 /**
- * Returns a line that states what failed, followed by lines that describe each distinct configuration error: its
+ * Returns a line that states what failed. It is followed by lines for each distinct configuration error, with its
  * source, pointer, message and suggestion.
  */
 export function faultLines(what: string, found: readonly Fault[]): string[] {
@@ -161,7 +161,7 @@ function parseCommandLine(command: Command, argv: readonly string[]): CommandLin
     if (token.name === 'help') return 'help';
     const flag = flags.get(token.name);
     if (flag === undefined) throw unknownFlag(token.rawName, command);
-    // A value that looks like a flag means that the real value is missing, unless it follows an equals sign.
+    // A value that looks like a flag indicates that the actual value is missing, unless it follows an equals sign.
     const missing = token.value === undefined || (token.value.startsWith('--') && !token.inlineValue);
     if (flag.value !== undefined && missing)
       throw new UsageError(`--${flag.name} requires a value: --${flag.name} ${flag.value}`);
@@ -178,7 +178,7 @@ function parseCommandLine(command: Command, argv: readonly string[]): CommandLin
   return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
 }
 
-/** Removes the user name and the password from a URL so that messages do not reveal them. */
+/** Removes the user name and the password from a URL, so that messages do not reveal them. */
 const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {

@@ -16,19 +16,20 @@ import { CommandFailure, type CommandIo, type CommandLine, EXIT } from './comman
 import { readSettingsFrom, settingsFrom } from './flags/config-flags.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from './v8-heap.ts';
 
-/** Runs the command in a worker process until the primary process stops it. */
+/** Runs the command in a worker process until the primary process stops the worker. */
 export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<number> {
   try {
     await serveUntilStopped(line, io);
     return EXIT.ok;
   } finally {
-    // An open channel to the primary process would keep this process alive.
+    // If the channel to the primary process stayed open, it would keep this process running.
     if (process.connected) process.disconnect?.();
   }
 }
 
 async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void> {
-  // In a terminal, the primary process receives the same signals, and it stops its workers itself.
+  // Signals from a terminal also reach the primary process, which then stops its workers itself. Workers therefore
+  // ignore them.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
   const stopped = new Promise((resolve) => {
@@ -62,7 +63,7 @@ interface PrimaryGateway {
 }
 
 /**
- * Starts the primary process's part of the gateway and the workers. If anything fails to start, closes everything
+ * Starts the workers and the primary process's part of the gateway. If anything fails to start, closes everything
  * again.
  */
 export async function startWithWorkers(
@@ -124,7 +125,7 @@ export async function startWithWorkers(
     gateway: started,
     publicUrl,
     async close({ lameDuckSeconds }) {
-      // The admin side reports that the gateway is not ready while the workers finish their requests.
+      // While the workers finish their requests, the admin side reports that the gateway is not ready.
       started.drain.started = true;
       await new Promise((resolve) => setTimeout(resolve, lameDuckSeconds * 1000));
       await workers.stop(drainSeconds * 1000 + STOP_MS);
@@ -133,7 +134,7 @@ export async function startWithWorkers(
   };
 }
 
-/** The time that a worker has to close its stores after its last request, in milliseconds. */
+/** How long a worker may take to close its stores after its last request, in milliseconds. */
 const STOP_MS = 5_000;
 
 function forkWorker(): WorkerProcess {
@@ -146,11 +147,12 @@ function forkWorker(): WorkerProcess {
   };
 }
 
-/** Returns a process's channel to its primary process, or the primary process's channel to a worker. */
+/** Returns the channel to the primary process or, in the primary process, the channel to a worker. */
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // Without a callback, sending a message to a process that has just ended would cause an uncaught error here.
+    // The callback receives the error of a message to a process that has just ended. Without the callback, the error
+    // would be thrown here and not be caught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

@@ -1,35 +1,32 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/**
- * The visibility of the parent comment, if it is known. The comment is public if its visibility is known to be
- * undefined.
- */
+/** The visibility of the parent comment. If it is known and undefined, the parent comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
-/** One of the three documented reasons for refusing a comment with status 400. */
+/** One of the three documented reasons for which a comment is refused with status 400. */
 interface CommentRefusal {
   readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
   readonly message: string;
   readonly detail: ErrorDetail;
 }
 
-/** A comment to be written, and its author's permissions. */
+/** A request to write a comment, and its author's permissions. */
 export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;
   readonly parentVisibility: ParentVisibility;
-  /** The current visibility of a comment that is being changed. Not set for a new comment. */
+  /** The current visibility of a comment that is being changed. Undefined for a new comment. */
   readonly ownVisibility?: ParentVisibility;
   readonly grants: (permission: string) => boolean;
   readonly options: CommentsOptions;
 }
 
 /**
- * Checks a comment against the three documented reasons for refusing it (rules, 10). Returns all the reasons that
- * apply, in their documented order. If the parent is unknown, or if the visibility is not one of the private options,
- * the upstream decides.
+ * Checks a comment against the three documented reasons for refusing it (rules, 10). Returns all reasons that apply, in
+ * the order of the documentation. If the parent is unknown, or if the visibility is not one of the private options, the
+ * upstream decides.
  */
 export function checkCommentVisibility({
   body,
@@ -90,7 +87,7 @@ function textMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-// A client that sends a comment back may include null or an empty list. Neither contains any recipients.
+// A client that sends a comment back may include null or an empty list, neither of which contains recipients.
 function hasRecipients(body: unknown): boolean {
   const recipients = member(body, 'recipients');
   if (recipients === undefined || recipients === null) return false;

@@ -1,23 +1,21 @@
 /** The value of the `comments` configuration key, including all defaults. */
 export interface CommentsOptions {
-  /**
-   * The private values of `visibility`. Each is mapped to the kind of recipients that a comment with this value has.
-   */
+  /** The private values of `visibility`, each with the kind of recipients that it stands for. */
   readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
 }
 
-/** The only private value that was observed in traffic. It is valid in every configuration. */
+/** The only private value that has been observed in traffic. It is valid in every configuration. */
 export const RECIPIENTS = 'recipients';
 
 /**
- * The defaults. There are three private options, but only one of their names was observed in traffic, so the other two
- * are guesses. `recipients` is assumed to stand for groups that the sender belongs to.
+ * The defaults. There are three private options, but the name of only one has been observed in traffic. The other two
+ * names are guesses. `recipients` is assumed to stand for groups to which the sender belongs.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Adds the defaults. Configured names replace the guessed ones, and `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the guessed names, and `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
@@ -41,12 +39,12 @@ export const commentsOptionsSchema = {
 /** The permission that all private comments require. */
 export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
 
-/** The additional permission that each kind of private option requires, by kind of recipient. */
+/** The additional permission for each kind of recipients. */
 export const SEND_PERMISSIONS = {
   toOriginalPoster: 'Send private comments to the original poster',
   toModerators: 'Send private comments to moderators',
   toOwnGroups: 'Send private comments to own groups',
 } as const;
 
-/** A kind of private option. */
+/** A kind of recipients. */
 type PrivateOption = keyof typeof SEND_PERMISSIONS;

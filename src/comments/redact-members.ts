@@ -8,9 +8,9 @@ interface Redacted {
 }
 
 /**
- * Removes members with the given names from a JSON text, at any depth. All other bytes stay the same, including the
- * digits of numbers and the escapes in strings. Returns the same buffer if no member has such a name. Returns undefined
- * if the text is not JSON or exceeds the limits. In that case, the caller must not send the body.
+ * Removes the members with the given names from a JSON text, at any depth. All other bytes remain the same, including
+ * the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members. Returns
+ * undefined if the text is not JSON or exceeds the limits. In that case, the caller must not send the body.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;
@@ -28,7 +28,7 @@ export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: 
   return { body: remaining.subarray(0, length), removed: [...found.names] };
 }
 
-/** A range of bytes to remove, which contains a member and one adjacent comma. */
+/** A range of bytes that is removed. It contains a member and an adjacent comma. */
 interface Cut {
   readonly from: number;
   readonly to: number;
@@ -41,14 +41,17 @@ interface FoundMembers {
   readonly names: ReadonlySet<string>;
 }
 
-/** An object or array whose end has not been read yet. */
+/** An object or an array whose end has not been reached. */
 interface Frame {
   readonly isObject: boolean;
-  /** True if an earlier member of this object is kept. A later member is then cut together with the comma before it. */
+  /**
+   * True if an earlier member of this object is preserved. A later member that is removed is then removed together with
+   * the comma before it.
+   */
   keeps: boolean;
   /** The index of the comma before the current member. */
   commaAt: number;
-  /** The index at which the current member starts. Undefined if the member will be kept. */
+  /** The index from which bytes are removed for the current member. Undefined if the member is preserved. */
   cutFrom: number | undefined;
 }
 
@@ -61,11 +64,11 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being cut. All values inside the member are cut with it.
+  // The frame whose current member is being removed, with all values inside the member.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 
-  /** Reads a key and the colon after it. Returns false if they are malformed. */
+  /** Reads a key and the colon after it. Returns false if either is malformed. */
   const readKey = (frame: Frame): boolean => {
     if (bytes[at] !== 0x22) return false;
     const end = endOfString(bytes, at);
@@ -98,7 +101,7 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
       if (isComma) at = skipSpace(bytes, at + 1);
       else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
       if (frame.cutFrom !== undefined) {
-        // If no earlier member is kept, the member is cut together with the comma after it.
+        // If no earlier member is preserved, the member is removed together with the comma after it.
         cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
         frame.cutFrom = undefined;
         cutting = undefined;
@@ -142,7 +145,7 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Returned for bytes that are not JSON (RFC 8259). */
+/** The result of a read function for bytes that are not JSON (RFC 8259). */
 const MALFORMED = -1;
 
 /** Returns the index of the first byte at or after `at` that is not white space. */
@@ -159,8 +162,8 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most bytes are inside strings, so the speed of this loop matters most. It never reads past the end of the array,
-  // because even one such read would slow down all later ones.
+  // Most bytes are inside strings, so the speed of this loop matters most. The loop never reads past the end of the
+  // array, because a single such read would slow down all later reads.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;
@@ -215,7 +218,7 @@ function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 
 function endOfNumber(bytes: Uint8Array, at: number): number {
   const whole = bytes[at] === 0x2d ? at + 1 : at;
-  // A number cannot have leading zeros, as in `01`.
+  // Leading zeros, as in `01`, are not allowed in a number.
   let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
   if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
   if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {
@@ -235,12 +238,12 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Returns the name that a JSON key matches, or undefined if it matches none. */
+/** Returns the name that equals a JSON key, or undefined if there is none. */
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /**
- * Creates a matcher for the given names. The matcher receives the position of the bytes between a key's quotes. These
- * bytes may contain escapes.
+ * Creates a matcher for the given names. The matcher receives the position of the bytes between the quotes of a key.
+ * These bytes may contain escapes.
  */
 function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));

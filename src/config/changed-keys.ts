@@ -4,19 +4,19 @@ import type { Fault } from '../model/fault.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Settings } from './settings.ts';
 
-/** One key of the effective configuration and its value. */
+/** A key of the effective configuration, and its value. */
 interface SettingLeaf {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** The result of a reload of the configuration. */
+/** The result of reloading the configuration. */
 export type ReloadResult =
   | {
       readonly outcome: 'applied';
-      /** The names of the changed keys, and of the files whose content has changed. Empty if nothing has changed. */
+      /** The names of the changed keys and of the files whose content has changed. Empty if nothing has changed. */
       readonly changed: readonly string[];
-      /** Problems that do not prevent the reload. */
+      /** Problems that do not prevent the reload from being applied. */
       readonly warnings: readonly Fault[];
     }
   | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
@@ -27,7 +27,7 @@ const NOT_KEYS = new Set(['file', 'embedded']);
 /** Returns all keys of the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
-  // If the mode determines a setting, its effective value is included. The same applies to the checks.
+  // Settings that the mode determines are included with their effective values, as are the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   return Object.entries(values)
@@ -42,8 +42,9 @@ function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
 }
 
 /**
- * Returns the sorted names of the keys whose values differ. A key is omitted if it has its default in both
- * configurations and the default merely follows another key, as the defaults of the checks follow the mode.
+ * Returns the sorted names of the keys whose values differ. A key is omitted if it has its default value in both
+ * configurations, because its default then only follows another key. For example, the defaults of the checks follow the
+ * mode.
  */
 export function changedKeys(before: Settings, after: Settings): readonly string[] {
   const [old, next] = [before, after].map(
@@ -53,7 +54,7 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
   return (
     [...all]
       .filter(([pointer]) => JSON.stringify(old?.get(pointer)?.value) !== JSON.stringify(next?.get(pointer)?.value))
-      // An empty section has no value of its own.
+      // Empty sections are ignored, because they have no values of their own.
       .filter(([, { value }]) => JSON.stringify(value) !== '{}')
       .filter(([pointer]) => before.originOf(pointer) !== 'default' || after.originOf(pointer) !== 'default')
       .map(([, { path }]) => path.join('.'))
@@ -62,8 +63,8 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 }
 
 /**
- * The keys that take effect only when the process starts, because they belong to something that is opened only once:
- * the listeners, the files that the process writes, and the embedded upstream.
+ * The keys that take effect only when the process starts. They belong to things that are opened once, such as
+ * listeners, files that the process writes, connections to Redis, and the embedded upstream.
  */
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
@@ -88,7 +89,7 @@ export const RESTART_KEYS: readonly string[] = [
   'workers',
 ];
 
-/** Returns whether a change of a key takes effect only when the process starts. */
+/** Returns whether a key takes effect only when the process starts. */
 function needsRestart(key: string): boolean {
   return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 }
@@ -103,20 +104,21 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
   const keys = changedKeys(before, after).filter(needsRestart);
   const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
   if (before.embedded === after.embedded) return faults;
-  // The embedded upstream, which is used if there is no upstream URL, is started together with the process.
+  // The embedded upstream, which is used if there is no upstream URL, is started together with the process and cannot
+  // be started or stopped later.
   return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
 }
 
 /**
- * Matches the keys whose values can differ between gateways that behave identically: the name of the instance, the
+ * Matches the keys whose values may differ between gateways that behave in the same way: the name of the instance, the
  * addresses on which it listens, and the locations of files.
  */
 const OWN_KEY =
   /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
 
 /**
- * Returns a digest of all keys and values except secrets and locations. Processes with the same configuration have the
- * same digest. `files` contains the contents of the files that the configuration names.
+ * Returns a digest of all keys and values, except secrets and the keys that may differ between gateways. Processes with
+ * the same configuration have the same digest. `files` contains the contents of the files that the configuration names.
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
   const shown = settingLeaves(settings).filter(

@@ -10,11 +10,11 @@ import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-obje
 /** A parsed configuration file. */
 interface ConfigFile {
   /**
-   * The name as shown in messages: a path relative to the working folder if the file is inside that folder, or the full
-   * path otherwise.
+   * The file's name for messages: the path relative to the working folder if the file is inside that folder, or the
+   * full path otherwise.
    */
   readonly name: string;
-  /** The full path. Undefined if the configuration was passed by a program. */
+  /** The full path. Undefined if a program passed the configuration. */
   readonly path?: string;
   /** The folder against which relative paths in the file are resolved. */
   readonly folder: string;
@@ -28,8 +28,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
 /**
- * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if set, then `config/portico.yaml` or
- * `portico.yaml` in the working folder, and finally the file in this package.
+ * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if it is set, or else `config/portico.yaml`
+ * or `portico.yaml` in the working folder, or else the file in this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
@@ -38,7 +38,7 @@ export function configPath(environment: Environment, cwd: string): string {
   return local ?? join(packageRoot, 'config', 'portico.yaml');
 }
 
-/** Reads a configuration file. `faults` contains the YAML errors with their line numbers. */
+/** Reads a configuration file. `faults` contains its YAML errors, with line numbers. */
 export function readConfigFile(path: string, cwd: string): ConfigFile {
   const near = relative(cwd, path);
   const name = near.startsWith('..') ? path : near;
@@ -64,7 +64,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /**
- * Wraps a configuration that a program passes instead of a file. Relative paths in the configuration are resolved
+ * Wraps a configuration that a program passes in place of a file. Relative paths in the configuration are resolved
  * against `folder`.
  */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
@@ -113,7 +113,7 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** Returns a YAML error's message without the text that the message quotes, which may be part of a password. */
+/** Returns the message of a YAML error without the text that the message quotes, which may be part of a password. */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;
@@ -123,7 +123,7 @@ function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): st
   return message.split(':', 1)[0] ?? '';
 }
 
-/** Returns the message of an alias error without the alias's name. */
+/** Returns the message of an error about an alias, without the alias's name. */
 function aliasMessage(error: unknown): string {
   const unknown = error instanceof Error && error.message.startsWith('Unresolved alias');
   return unknown ? 'has an undefined alias; a string that starts with * must be quoted' : 'uses too many aliases';

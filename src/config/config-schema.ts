@@ -35,7 +35,10 @@ const closed = (properties: object, description?: string) => ({
   properties,
 });
 
-/** Returns the JSON Schema (2020-12) of the configuration file. It is composed of each feature's own schema. */
+/**
+ * Returns the JSON Schema (2020-12) of the configuration file, which is composed of the schemas of the individual
+ * features.
+ */
 export function configSchema(): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -163,13 +166,13 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // A test checks this constant schema against the meta-schema. Doing so here would double the compile time.
+  // A test validates this schema, which is constant. Validating it here would double the compile time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
 }).compile(configSchema());
 
-/** Checks a configuration against the schema. Returns all problems, up to a limit. */
+/** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
 export function checkConfig(value: unknown): readonly ConfigProblem[] {
   if (validate(value)) return [];
   return relevantErrors(validate.errors ?? [])
@@ -185,8 +188,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If no alternative in a schema matches, only the errors of the intended alternative are useful. The intended
-// alternative is the one whose constants match.
+// If a value matches none of the alternatives in a schema, only the errors of the intended alternative are useful. That
+// is the alternative whose constants the value matches.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];
@@ -201,7 +204,7 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    // If several alternatives match, none of the other alternatives is the intended one.
+    // If the value matches several alternatives, no single alternative can be the intended one.
     const severalMatch = Array.isArray(choice.params['passingSchemas']);
     const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant
@@ -260,7 +263,8 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// Returns the correct place for a misplaced key. For example, it returns `listen.port` for `port` at the top level.
+// Returns the correct place of a misplaced key. For example, it returns `listen.port` for the key `port` at the top
+// level.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];
   if (!isPlainObject(properties)) return undefined;

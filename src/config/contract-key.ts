@@ -13,7 +13,7 @@ export const contractKeySchema = {
     candidate: contractOptionsSchema.properties.candidate,
     baseline: contractOptionsSchema.properties.baseline,
     inferred: {
-      // Some editors still use YAML 1.1, in which `on` and `off` are booleans.
+      // `on` and `off` are booleans in YAML 1.1, which some editors still use.
       enum: ['on', 'off', true, false],
       description:
         'The two comment writes, which are inferred; on with the reference server, off with a real upstream.',
@@ -27,8 +27,8 @@ export const contractKeySchema = {
 };
 
 /**
- * Converts the `contract` configuration key to options with all defaults. By default, the contract includes the
- * inferred operations only if the embedded upstream is used.
+ * Converts the `contract` configuration key to options with all defaults. By default, the inferred operations are part
+ * of the contract only if the embedded upstream is used.
  */
 export function toContractOptions(
   config: PlainObject,

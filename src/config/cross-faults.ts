@@ -14,7 +14,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns the conflicts between keys whose individual values are valid. */
+/** Returns the errors that result from combinations of keys, each of which has a valid value. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
@@ -51,8 +51,8 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
 }
 
 /**
- * Returns the errors in the additional addresses of the upstream, which must be valid and compatible with the first
- * address.
+ * Returns the errors in the additional addresses of the upstream. Each address must be valid and compatible with the
+ * first address.
  */
 function alternateFaults(alternates: readonly string[], first: UpstreamAddress | undefined): ConfigProblem[] {
   const origins = new Set(first && [first.origin]);
@@ -77,7 +77,7 @@ function alternateFaults(alternates: readonly string[], first: UpstreamAddress |
   });
 }
 
-// All callers share the service account, so every request must be checked (rules, 2).
+// All callers share the service account, so the gateway itself must check every request (rules, 2).
 function serviceFaults(settings: Settings): ConfigProblem[] {
   if (settings.upstream.credentials.kind !== 'service') return [];
   const scopes = [undefined, ...Object.keys(settings.operations)];
@@ -93,7 +93,7 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
   );
 }
 
-// Each process would write its own samples to the same file.
+// Samples cannot be combined with workers, because each worker would write its own samples to the same file.
 function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
   if (workers === 1 || !learn.traffic) return [];
   return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
@@ -199,9 +199,7 @@ function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
   });
 }
 
-/**
- * The maximum time between two reads of the shared changes, in milliseconds. The duration of a read is not included.
- */
+/** The maximum time from the end of one read of the log of changes to the start of the next, in milliseconds. */
 const CHANGES_MS = 500;
 
 function redisFaults({ redis }: Settings): ConfigProblem[] {
@@ -248,7 +246,7 @@ function redisFaults({ redis }: Settings): ConfigProblem[] {
   return problems;
 }
 
-/** Returns an error for each key that contains the id of an unknown operation. */
+/** Returns an error for each key that refers to an unknown operation. */
 export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
   const known = new Set(operationIds);
   const named = [
@@ -273,8 +271,8 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 }
 
 /**
- * Returns an error for each level that enforces permissions in the mode `observe` for an operation with private fields.
- * Because this mode does not change responses, callers without the permission would still see the private fields
+ * Returns an error for each setting that enforces permissions in the mode `observe` for an operation with private
+ * fields. This mode does not change responses, so callers without the permission would still receive the private fields
  * (rules, 3).
  */
 export function redactionFaults(
@@ -304,7 +302,10 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
   }));
 }
 
-/** Returns an error that lists the demo accounts if they could be used with a real upstream. */
+/**
+ * Returns an error that lists the demo accounts if they could be used with a real upstream. Otherwise, returns no
+ * errors.
+ */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);
   if (settings.embedded || settings.authentication.verifier !== 'file' || names.length === 0) return [];

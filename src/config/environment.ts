@@ -3,10 +3,10 @@ import type { Fault } from '../model/fault.ts';
 
 /** A value that takes precedence over the configuration file. */
 export interface Override {
-  /** The name of the variable or flag as shown in messages. */
+  /** The name of the variable or the flag, for messages. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
-  /** The JSON pointer of the key. */
+  /** The JSON pointer of the key that is set. */
   readonly pointer: string;
   readonly value: unknown;
 }
@@ -30,7 +30,7 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
-  // The name that Kubernetes gives to a pod, provided that the pod's specification passes it on.
+  // Kubernetes can pass the name of a pod in this variable, if the pod's specification asks for it.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
   PORTICO_WORKERS: '/workers',
@@ -57,14 +57,14 @@ const valueOf = (source: string, text: string) =>
   NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
 
 /**
- * Reads the variables that are set and not empty. An invalid number remains a string, which the schema later rejects.
+ * Reads the variables that are set and not empty. An invalid number remains a string, which the schema rejects later.
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // For this standard variable, any value other than `true` means false.
+  // The standard defines that any value other than `true` means false.
   const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
-    // A platform may set the other standard variables for all its programs.
+    // The other standard variables are ignored, because a platform may set them for all of its programs.
     const isIgnored = isDisabled && source.startsWith('OTEL_') && source !== DISABLED;
     const text = environment[source];
     if (isIgnored || text === undefined || text === '') continue;
@@ -72,7 +72,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // An incomplete account is reported only once and not again for each rule that it violates.
+  // The incomplete account has already been reported. Without it, no further errors about it are found.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {
@@ -81,8 +81,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// A variable is reported only if its name resembles a known one, because platforms also set variables with these
-// prefixes. Kubernetes, for example, sets PORTICO_SERVICE_HOST.
+// An unknown variable is reported only if its name resembles a known name, because platforms set variables with the
+// same prefixes. For example, Kubernetes sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
@@ -93,7 +93,7 @@ function misspelledVariables(environment: Environment): Fault[] {
   });
 }
 
-// If the environment contains a user name, a service account is used.
+// A user name in the environment means that a service account is used.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];

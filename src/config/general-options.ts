@@ -1,13 +1,14 @@
 import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
 
 /**
- * The `reference` configuration key. It configures the embedded upstream, which is used if `upstream.url` is not set.
+ * The `reference` configuration key, which configures the embedded upstream. The embedded upstream is used if
+ * `upstream.url` is not set.
  */
 export interface ReferenceOptions {
   /** The path of the database file, or `:memory:`. */
   readonly db: string;
   readonly seed: number;
-  /** True if the list items of the reference server have all expected fields. */
+  /** True if the list items that the reference server returns have all expected fields. */
   readonly complete: boolean;
   /** The chaos rules of the reference server. */
   readonly faults: readonly string[];
@@ -15,12 +16,12 @@ export interface ReferenceOptions {
   readonly issueTrackerUrl?: string;
 }
 
-/** An entry of `undocumented.allow`. It names an undocumented path that is forwarded. */
+/** An entry of `undocumented.allow`: an undocumented path that is forwarded. */
 export interface AllowedPath {
   readonly method: string;
   /**
-   * The path below the base address. `{name}` matches any single segment, and `/**` at the end matches everything below
-   * the path before it.
+   * The path below the base address. `{name}` matches any single segment. `/**` at the end matches everything below the
+   * preceding path.
    */
   readonly path: string;
   /** The permission that the caller must have. */
@@ -29,7 +30,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** The JSON Schema of check levels, which is used both globally and for single operations. */
+/** The JSON Schema of check levels, which can be set globally and for individual operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Check levels that override the mode: off, report or enforce.',
@@ -37,7 +38,7 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** The JSON Schema of the error style, which is used both globally and for single operations. */
+/** The JSON Schema of the error style, which can be set globally and for individual operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: "Whether error responses have the upstream's format (legacy) or Portico's (normalized).",
@@ -94,7 +95,7 @@ export const undocumentedSchema = {
   },
 };
 
-/** The `cors` configuration key. It lets pages from other origins use the public side in a browser. */
+/** The `cors` configuration key, which lets pages from other origins use the public side in a browser. */
 export interface CorsOptions {
   /** The origins, such as `https://app.example.org`, or a single `*` for all origins. */
   readonly origins: readonly string[];
@@ -104,9 +105,9 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The response headers that pages may read. */
   readonly exposeHeaders: readonly string[];
-  /** Whether a browser may send the credentials that it stores itself. */
+  /** Whether browsers may send credentials that they have stored, such as cookies. */
   readonly credentials: boolean;
-  /** How long, in seconds, a browser may cache the response to a preflight request. */
+  /** How long a browser may cache the response to a preflight request, in seconds. */
   readonly maxAgeSeconds: number;
 }
 
@@ -159,7 +160,9 @@ export const corsOptionsSchema = {
   },
 };
 
-/** The `listen.tls` configuration key. It makes the public side accept only TLS connections. Paths are absolute. */
+/**
+ * The `listen.tls` configuration key. If it is set, the public side accepts only TLS connections. Paths are absolute.
+ */
 export interface TlsOptions {
   /** The certificate and its intermediate certificates, in PEM format. */
   readonly certFile: string;
@@ -168,10 +171,10 @@ export interface TlsOptions {
   readonly passphraseFile?: string;
   /** The certificate authorities that issue client certificates, in PEM format. */
   readonly clientCaFile?: string;
-  /** Whether clients are asked for a certificate, and whether those without one are refused. */
+  /** Whether clients are asked for a certificate, and whether clients without a certificate are refused. */
   readonly clientCertificates: 'none' | 'optional' | 'required';
   readonly minVersion: '1.2' | '1.3';
-  /** The time limit for the handshake, in seconds. */
+  /** The time limit for the TLS handshake, in seconds. */
   readonly handshakeTimeoutSeconds: number;
 }
 
@@ -182,7 +185,7 @@ export const TLS_DEFAULTS = {
   handshakeTimeoutSeconds: 10,
 } as const satisfies Partial<TlsOptions>;
 
-/** The `listen` configuration key. It configures both listeners, their limits and the shutdown. */
+/** The `listen` configuration key, which configures both listeners, their limits and the shutdown. */
 export interface ListenOptions {
   readonly host: string;
   /** The port of the public side. 0 selects any free port. */
@@ -193,8 +196,8 @@ export interface ListenOptions {
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /**
-   * How long idle client connections stay open, in seconds. This value should exceed the load balancer's idle timeout,
-   * which is often 60 s.
+   * How long idle client connections stay open, in seconds. The value should be greater than the load balancer's idle
+   * timeout, which is often 60 seconds.
    */
   readonly keepAliveSeconds: number;
   /** The time limit for receiving a complete request, in seconds. */
@@ -210,12 +213,12 @@ export interface ListenOptions {
   readonly maxJsonValues: number;
   /**
    * How long the process continues to accept requests after SIGTERM, in seconds. During this time, it reports that it
-   * is not ready so that load balancers stop sending requests.
+   * is not ready, so that load balancers stop sending requests.
    */
   readonly lameDuckSeconds: number;
-  /** The time limit, in seconds, for requests that are still in progress after the lame-duck period. */
+  /** The time limit for requests that are still in progress after `lameDuckSeconds`, in seconds. */
   readonly drainSeconds: number;
-  /** Undefined if the public side does not use TLS. */
+  /** The certificate and other settings for TLS. Undefined if the public side does not use TLS. */
   readonly tls?: TlsOptions;
 }
 

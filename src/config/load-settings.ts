@@ -31,22 +31,25 @@ import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 export interface SettingsSources {
   readonly env: Environment;
   readonly cwd: string;
-  /** The values of command-line flags. They take precedence over all other sources. */
+  /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
-  /** A configuration that a program passes instead of a file. */
+  /** A configuration that a program passes in place of a file. */
   readonly given?: PlainObject;
 }
 
 /** The settings and all configuration errors. */
 export interface SettingsReading {
-  /** The settings without the invalid values. If there are errors, use the settings only to find more errors. */
+  /**
+   * The settings, with defaults in place of invalid values. If there are errors, use the settings only to find more
+   * errors.
+   */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Loads the configuration. Flags take precedence over environment variables, which take precedence over the file, which
- * takes precedence over the defaults. Throws a StartFault that lists all configuration errors.
+ * Loads the configuration. In descending order of precedence, values come from flags, environment variables, the file,
+ * and the defaults. Throws a StartFault that lists all configuration errors.
  */
 export function loadSettings(sources: SettingsSources): Settings {
   const { settings, faults } = readSettings(sources);
@@ -54,7 +57,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Reads the configuration. Reading continues after an error, so all errors are reported at once. */
+/** Reads the configuration. Reading continues after an error, so that all errors are reported together. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file =
     sources.given === undefined
@@ -65,7 +68,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  // An error in a token that was read from a file refers to the key that names the file.
+  // An error in a token that was read from a file is reported for the key that contains the file's path.
   const keyOf = (pointer: string) =>
     pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
   const originOf = (key: string): Origin => {
@@ -92,14 +95,14 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   return { settings, faults: inOrder(faults) };
 }
 
-// Removing one invalid value can make another value invalid. In that case, the whole file is ignored.
+// Without the invalid values, another value may become invalid. In that case, the whole configuration is ignored.
 function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// The errors are sorted by source, and the errors in a file are sorted by line.
+// Sorts the errors by source. Errors in a file are therefore sorted by line.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 
@@ -114,7 +117,7 @@ function has(value: unknown, pointer: string): boolean {
   return true;
 }
 
-/** The origin of the raw configuration and the folders against which its paths are resolved. */
+/** The source of the raw configuration, and the folders against which its paths are resolved. */
 interface ConfigPlace {
   readonly file: string;
   /** The folder against which a relative path to the roles file is resolved. */
@@ -152,7 +155,7 @@ function withRedisFiles(
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
-  // With the embedded upstream, there is no load balancer that has to notice the shutdown.
+  // No load balancer has to notice the shutdown if the embedded upstream is used.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
   if (!isPlainObject(tls)) return listen;
   const options = Object.entries(tls).map(([key, value]) =>
@@ -161,7 +164,7 @@ function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder
   return { ...listen, tls: { ...TLS_DEFAULTS, ...(Object.fromEntries(options) as TlsOptions) } };
 }
 
-/** Converts the raw configuration to settings with all defaults. `raw` must be valid under the schema. */
+/** Converts the raw configuration to settings with all defaults. `raw` must be valid according to the schema. */
 function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
   const upstream = withDefaults(UPSTREAM_DEFAULTS, raw['upstream']);
@@ -172,16 +175,16 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
-  // Paths in flags and variables are relative to the working folder. Other paths are relative to the configuration
-  // file.
+  // Paths in flags and variables are relative to the working folder. All other paths are relative to the folder of the
+  // configuration file.
   const folderOf = (pointer: string) =>
     ['environment', 'flag'].includes(place.originOf(pointer)) ? place.cwd : place.folder;
   const pathAt = (pointer: string, path: unknown) =>
     typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // The paths of files that the program writes are relative to the working folder, because the configuration folder may
-  // be read-only.
+  // The paths of files that the gateway writes are relative to the working folder, because the folder of the
+  // configuration file may be read-only.
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };

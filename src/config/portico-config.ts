@@ -12,7 +12,7 @@ type Section = Readonly<Record<string, unknown>>;
 /**
  * The configuration as passed by a program. It has the same keys as `portico.yaml`, and all keys are optional. The
  * types below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains
- * every key and its type.
+ * every key with its type.
  */
 export type PorticoConfig = {
   readonly mode?: ModeName;

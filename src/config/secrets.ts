@@ -10,18 +10,18 @@ import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './environment.ts';
 import type { Settings } from './settings.ts';
 
-/** The passwords of the demo accounts. A test compares them with those of the reference server. */
+/** The passwords of the demo accounts. A test checks that they are the same in the reference server. */
 export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice', 'bob', 'guest'];
 
 const MIN_TOKEN = 8;
 /**
- * The minimum length and the minimum number of distinct characters of a token that protects an address other than a
- * loopback address. A token that meets both cannot be guessed over the network.
+ * The minimum length and the minimum number of distinct characters of an admin token that protects an address other
+ * than a loopback address. A token that satisfies both cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
 
-/** Returns the admin token from the file that `adminTokenFile` names, or the reasons why it cannot be used. */
+/** Returns the admin token from the file that `adminTokenFile` names, or the reason why the token cannot be used. */
 export function readAdminToken(settings: Settings): { readonly token?: string; readonly problem?: ConfigProblem } {
   const { adminToken, adminTokenFile } = settings;
   const pointer = '/adminTokenFile';
@@ -35,8 +35,8 @@ export function readAdminToken(settings: Settings): { readonly token?: string; r
 }
 
 /**
- * Returns the secrets that are missing, public or easy to guess, and the files with secrets that every user of the
- * machine can read.
+ * Returns an error for each secret that is missing, public or easy to guess, and for each file with a secret that every
+ * user of the machine can read.
  */
 export function secretProblems(
   settings: Settings,
@@ -54,7 +54,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
-    // The embedded upstream contains nothing that needs protection, and the console stays closed without a token.
+    // The embedded upstream has nothing that needs protection, and the console is closed if there is no token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, message, suggestion: TOKEN_ADVICE }];
@@ -67,7 +67,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
 function servicePasswordProblems({ embedded, upstream: { credentials } }: Settings, env: Environment): ConfigProblem[] {
   if (embedded || credentials.kind !== 'service') return [];
   const password = servicePassword(credentials, env);
-  // Other rules report a missing password.
+  // A missing password is reported by other checks.
   if ('fault' in password || !PUBLIC_PASSWORDS.includes(password.text)) return [];
   return [
     {
@@ -86,8 +86,8 @@ function readableFileProblems(settings: Settings, configFile: string | undefined
 }
 
 /**
- * A file that contains a secret, and the key that refers to it. If the file is the configuration file, the key is the
- * secret's own.
+ * A file that contains a secret, and the configuration key that names the file. For a secret in the configuration file
+ * itself, it is the key of the secret.
  */
 interface SecretFile {
   readonly pointer: string;
@@ -127,8 +127,8 @@ const readableBy = (path: string) => ({
 });
 
 /**
- * Returns the reasons why a roles file cannot be used with a real upstream: it contains public passwords, or hashes
- * that every user of the machine can read and try to crack.
+ * Returns the reasons why a roles file must not be used with a real upstream: it contains public passwords, or it
+ * contains hashes that every user of the machine can read and try to crack.
  */
 export function rolesFileFaults(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
   if (settings.embedded) return [];
@@ -151,7 +151,7 @@ export function rolesFileFaults(settings: Settings, { accounts, source }: RolesF
   ];
 }
 
-/** Returns the password hashes of the demo accounts in the package's roles file. */
+/** Returns the password hashes of the demo accounts in the roles file of this package. */
 function publishedHashes(): ReadonlySet<string> {
   const text = readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8');
   return new Set(text.match(/\$argon2id\$[\w$=,+/]+/g));

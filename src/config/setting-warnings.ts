@@ -12,13 +12,13 @@ import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
 import type { Place, Settings } from './settings.ts';
 
-/** A setting, and the reason why it has no effect. */
+/** A setting that has no effect, and the reason. */
 interface Inert {
   readonly pointer: string;
   readonly because: string;
 }
 
-/** Returns warnings about explicit settings that can never have an effect and about unknown names in the settings. */
+/** Returns warnings about explicit settings that can never have an effect, and about unknown names in the settings. */
 export function settingWarnings(
   settings: Settings,
   contract: Pick<Contract, 'operations' | 'permissions'>,
@@ -38,7 +38,7 @@ export function settingWarnings(
 }
 
 /**
- * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports will not show.
+ * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports cannot show.
  */
 export function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
   if (shadow === undefined) return [];
@@ -60,8 +60,8 @@ export function shadowWarnings(live: Contract, shadow: Contract | undefined, { s
 }
 
 /**
- * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
- * in the document.
+ * The properties of an operation that are ignored when traffic is checked against the shadow contract, keyed by their
+ * names in the document.
  */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
@@ -86,7 +86,7 @@ const REDIS_KEYS =
 const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>
   condition ? pointers.map((pointer) => ({ pointer, because })) : [];
 
-/** Returns the global settings that another setting disables. */
+/** Returns the global settings that have no effect because of another setting. */
 function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
   const { mode, embedded, upstream, authentication, contract, ladder, ledger, permissions } = settings;
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
@@ -159,7 +159,7 @@ const NOTHING_STORED = 'the mode or cache.enabled prevents storing';
 
 const isCacheOn = ({ mode, cache }: Settings) => !mode.transparent && (cache.enabled ?? mode.cache);
 
-/** Returns the reason why the cache options of an operation have no effect, or undefined if they can have one. */
+/** Returns the reason why an operation's cache options have no effect, or undefined if they can have an effect. */
 function inertCache(settings: Settings, { id, cacheability }: Operation): string | undefined {
   const enabled = settings.operations[id]?.cache?.enabled;
   if (enabled === false) return undefined;
@@ -204,7 +204,7 @@ function operationInert(settings: Settings, operations: readonly Operation[]): r
 const nameless = (path: string) => path.replaceAll(/\{[^}]*\}|\*(?!\*)/g, '{}');
 
 /**
- * Returns the entries of `undocumented.allow` that are ineffective because of a documented operation or an earlier
+ * Returns the entries of `undocumented.allow` that have no effect because of a documented operation or an earlier
  * entry.
  */
 function allowInert({ undocumented }: Settings, operations: readonly Operation[]): readonly Inert[] {
@@ -232,7 +232,9 @@ const suggestionFor = (name: string, known: readonly string[]) => {
   return near === undefined ? '' : `; did you mean "${near}"?`;
 };
 
-/** Returns warnings about permissions that the contract does not list and permissions that nobody can have. */
+/**
+ * Returns warnings about permissions that the contract does not list, and about permissions that no caller can have.
+ */
 function permissionWarnings(
   { undocumented }: Settings,
   { operations, permissions }: Pick<Contract, 'operations' | 'permissions'>,
@@ -268,7 +270,7 @@ function permissionWarnings(
   ];
 }
 
-/** Returns warnings about roles that the roles file does not contain. */
+/** Returns warnings about roles that are not in the roles file. */
 function roleWarnings({ cache, rateLimits }: Settings, { roles }: RolesFile): readonly Warning[] {
   const known = [...roles.keys()];
   const named = [

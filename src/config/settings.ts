@@ -28,19 +28,19 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** The kind of source that a value comes from. */
+/** The kind of source from which a value comes. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** The location of a configuration error: a line of the file, a variable or a flag. */
+/** Where a configuration error is: a line of the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
 /** The complete configuration. It is valid and contains all defaults. */
 export interface Settings {
   /** The selected preset. */
   readonly mode: Mode;
-  /** The global levels: the levels of the mode, as overridden by `checks:`. */
+  /** The global check levels: the levels of the mode, unless `checks` overrides them. */
   readonly checks: Checks;
-  /** Returns the levels of an operation. If the id is unknown or undefined, the global levels are returned. */
+  /** Returns the check levels of an operation, or the global levels if the id is unknown or undefined. */
   checksFor(operationId: string | undefined): Checks;
   /** The global style of error responses. */
   readonly errors: ErrorStyle;
@@ -49,22 +49,25 @@ export interface Settings {
   /** True if the reference server is the upstream because `upstream.url` is not set. */
   readonly embedded: boolean;
   /**
-   * True for a walk. In a walk, the `upstream` limits apply in every mode, which ensures that the walk ends even if the
-   * server hangs.
+   * True for a walk (`portico check --against`). In this case, the `upstream` limits apply in every mode, so that the
+   * walk ends even if the server does not respond.
    */
   readonly isWalk?: boolean;
-  /** An empty string, or a path with a slash at the start and no slash at the end. */
+  /** The path prefix of the public side. It is either empty, or begins with a slash and does not end with one. */
   readonly publicBasePath: string;
-  /** The scheme and host that clients use. If undefined, they are taken from each request. */
+  /** The scheme and host that clients use. If undefined, the scheme and host in each request are used. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
-  /** Undefined if pages from other origins cannot use the public side. */
+  /** The CORS options. Undefined if pages from other origins cannot use the public side. */
   readonly cors: CorsOptions | undefined;
-  /** The token for the admin side. It comes from the key itself or from the file. */
+  /** The token for the admin side. It comes from `adminToken` or from the file that `adminTokenFile` names. */
   readonly adminToken: string | undefined;
   /** The absolute path of the file that contains the token. */
   readonly adminTokenFile: string | undefined;
-  /** Whether a real upstream is refused if every user of the machine can read a file that contains a secret. */
+  /**
+   * What happens if every user of the machine can read a file that contains a secret: `refuse` prevents the gateway
+   * from starting with a real upstream.
+   */
   readonly readableSecrets: 'refuse' | 'allow';
   readonly upstream: UpstreamOptions;
   readonly rewriteUrls: boolean;
@@ -74,12 +77,12 @@ export interface Settings {
   /** The options of the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** The parameters that each operation allows in addition to those in the contract, by operation id. */
+  /** The parameters that are allowed in addition to those in the contract, by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The release label of recorded violations. */
+  /** The release label that is stored with violations. */
   readonly release: string;
   /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
   readonly instance: string | undefined;
@@ -87,7 +90,7 @@ export interface Settings {
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
-  /** The options for the Redis server through which several gateways share their state. */
+  /** The options for the Redis server through which gateways share their state. */
   readonly redis: RedisOptions;
   /** The number of processes that serve requests. */
   readonly workers: number;
@@ -102,22 +105,22 @@ export interface Settings {
   readonly tracing: TracingOptions;
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
-  /** The name of the configuration file as shown in messages. */
+  /** The name of the configuration file, for messages. */
   readonly file: string;
-  /** Returns the kind of source from which the value at a JSON pointer, such as `/listen/port`, comes. */
+  /** Returns the kind of source of the value at a JSON pointer such as `/listen/port`. */
   originOf(pointer: string): Origin;
-  /** Returns the place that errors about the value at a JSON pointer refer to. */
+  /** Returns the place to which errors about the value at a JSON pointer refer. */
   placeOf(pointer: string): Place;
 }
 
-/** Returns a copy with a different upstream URL, such as the URL of the embedded upstream. */
+/** Returns a copy of the settings with a different upstream URL, such as that of the embedded upstream. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
 }
 
 /**
  * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
- * workers together, so each worker gets a share of them. The same is true of the limits on failed logins, unless the
+ * workers together, so each worker receives a share of them. The limits on failed logins are also divided, unless the
  * workers count failed logins in Redis.
  */
 export function workerShare(settings: Settings): Settings {
@@ -127,7 +130,7 @@ export function workerShare(settings: Settings): Settings {
   const { streams } = upstream;
   return {
     ...settings,
-    // Only the primary process reads and writes the files of the ladder and of the overrides.
+    // Only the primary process reads and writes the ladder file and the overrides file.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     overrides: { ...settings.overrides, file: IN_MEMORY },
     upstream: {
@@ -147,8 +150,8 @@ export function workerShare(settings: Settings): Settings {
 }
 
 /**
- * Returns whether the upstream's limits are only observed. This is the case in `observe` mode, in which a slow upstream
- * must look the same with and without Portico.
+ * Returns whether the upstream's limits are only observed and not enforced. This is the case in the mode `observe`, in
+ * which a slow upstream must appear the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
   return mode.transparent && isWalk !== true;

@@ -63,7 +63,7 @@ function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[])
   ];
 }
 
-/** Reads everything that the rules need. Throws a StartFault with all configuration errors. */
+/** Reads everything that the audit rules need. Throws a StartFault with all configuration errors. */
 function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSubject> {
   return withAssembly(settings, ({ gateway, services, storedLadder }) => ({
     settings,
@@ -77,7 +77,7 @@ function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSu
   }));
 }
 
-// On Windows, the permission bits do not show who may read a file.
+// Permission bits do not show who may read a file on Windows.
 function permissionBits(file: string): number | undefined {
   if (process.platform === 'win32') return undefined;
   return statSync(file, { throwIfNoEntry: false })?.mode;

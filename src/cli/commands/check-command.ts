@@ -28,7 +28,7 @@ const WALK_FLAGS = [
 
 /**
  * The command `portico check` reports all configuration errors without starting the gateway. With `--against`, it also
- * walks a server.
+ * walks a server, which means that it sends requests for the contract's operations.
  */
 export const checkCommand: Command = {
   name: 'check',
@@ -79,8 +79,8 @@ async function checked(line: CommandLine, io: CommandIo) {
 }
 
 /**
- * Returns warnings about baseline entries that have no effect because they describe upstream failures. Only the ledger
- * identifies these entries, so there are no warnings if it cannot be read.
+ * Returns warnings about baseline entries that have no effect because they accept upstream failures. Such entries can
+ * be recognized only with the data in the ledger, so there are no warnings if the ledger cannot be read.
  */
 async function outageWarnings(
   { ledger, redis }: Settings,

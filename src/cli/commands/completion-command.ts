@@ -2,8 +2,8 @@ import { closestName } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError, type Flag } from '../command.ts';
 
 /**
- * Creates the command `portico completion`, which prints a completion script. The script is generated from the command
- * table, which `loadCommands` returns.
+ * Creates the command `portico completion`, which prints a shell completion script. The script is generated from the
+ * commands that `loadCommands` returns.
  */
 export function createCompletionCommand(loadCommands: () => Promise<readonly Command[]>): Command {
   return {
@@ -35,14 +35,14 @@ export function createCompletionCommand(loadCommands: () => Promise<readonly Com
 /** The shells for which a script can be generated. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Returns a script that completes the program's commands and flags in a shell. */
+/** Returns a script with which a shell completes the program's commands and flags. */
 function completionScript(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
   const all = [...commands.map(withHelp), helpCommand(commands)];
   if (shell === 'bash') return bashScript(all);
   return shell === 'zsh' ? zshScript(all) : fishScript(all);
 }
 
-/** The parts of a command that can be completed. */
+/** The parts of a command that a completion script uses. */
 type Completed = Pick<Command, 'name' | 'summary' | 'flags' | 'argChoices'>;
 
 const withHelp = ({ name, summary, flags, argChoices }: Command): Completed => ({
@@ -59,7 +59,7 @@ const helpCommand = (commands: readonly Command[]): Completed => ({
   argChoices: commands.map(({ name }) => name),
 });
 
-/** The placeholders of flags whose value is a file or a folder. */
+/** The placeholders of flags whose values are files or folders. */
 const FILES: ReadonlySet<string> = new Set(['FILE', 'FOLDER', 'PATH']);
 const isFile = ({ value = '' }: Flag) => FILES.has(value);
 
@@ -104,7 +104,7 @@ complete -F _portico portico`;
 }
 
 const zshText = (words: string) => words.replaceAll("'", "'\\''");
-// In an `_arguments` specification, these characters end the description.
+// An `_arguments` specification treats these characters as the end of the description.
 const zshDescription = (words: string) => zshText(words.replaceAll(/[[\]:\\]/g, String.raw`\$&`));
 const zshValue = (flag: Flag) => {
   if (flag.value === undefined) return '';

@@ -119,7 +119,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
   }
 }
 
-/** Describes what an examination will do. The description is shown before it starts. */
+/** Describes, before an examination starts, what it will do. */
 function planLines(
   url: string,
   { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },
@@ -139,7 +139,7 @@ function stepLines({ name, facts, notDone }: Examination['steps'][number]): read
   return texts.map((text) => `  ${name}: ${plainText(text)}`);
 }
 
-/** Formats the result of an examination. It ends with the recommended configuration. */
+/** Formats the result of an examination, with the recommended configuration at the end. */
 function doctorLines(examination: Examination): readonly string[] {
   const { url, requests, steps, findings } = examination;
   return [

@@ -2,12 +2,13 @@ import { hashPassword } from '../../identity/password-hash.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 
-/** The command `portico hash-password` prints the hash of a password for the roles file. */
+/** The command `portico hash-password` prints the hash of a password, for use in the roles file. */
 export const hashPasswordCommand: Command = {
   name: 'hash-password',
   summary: 'Read a password from standard input and print its argon2id hash for the roles file',
   args: '',
-  // Any number of arguments is accepted here so that `run()` can reject them without printing a password.
+  // Any number of arguments is accepted here, so that `run()` can reject them with a message that does not contain the
+  // password.
   argCount: [0, Number.POSITIVE_INFINITY],
   flags: [],
   notes: [

@@ -7,7 +7,9 @@ import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 /** The files that the command writes. */
 const FILES = ['portico.yaml', 'roles.yaml'];
 
-/** The command `portico init` writes a configuration and a roles file, with comments, to the current folder. */
+/**
+ * The command `portico init` writes a commented configuration file and a commented roles file to the current folder.
+ */
 export const initCommand: Command = {
   name: 'init',
   summary: 'Write a commented configuration to the current folder',
@@ -34,11 +36,11 @@ export const initCommand: Command = {
   },
 };
 
-/** Returns the text of a new file, which is based on the package's own file. */
+/** Returns the text of a new file, which is based on the file with the same name in the package. */
 function templateOf(file: string, cwd: string, url: string | undefined): string {
   const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
   const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
-  // A schema path that leads out of the folder would be wrong on other machines.
+  // A relative path that leads out of the folder would be wrong on other machines, so such a path is omitted.
   const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
   const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
   if (url === undefined || file !== 'portico.yaml') return text;
@@ -47,7 +49,7 @@ function templateOf(file: string, cwd: string, url: string | undefined): string 
 
 function write(cwd: string, file: string, text: string): void {
   try {
-    // With this flag, a file that another process has just created is not overwritten.
+    // The flag `wx` prevents the command from overwriting a file that another process has just created.
     writeFileSync(join(cwd, file), text, { flag: 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';

@@ -14,8 +14,8 @@ import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } f
 const FORMATS = ['table', 'json'];
 
 /**
- * The command `portico ladder` shows the level of each check for each operation, and the counts that justify the next
- * step.
+ * The command `portico ladder` shows each operation's check levels, and the counts on which the next change of a level
+ * depends.
  */
 export const ladderCommand: Command = {
   name: 'ladder',
@@ -101,7 +101,7 @@ async function show(
   return EXIT.ok;
 }
 
-/** Reads the counts from the ledger. Returns an empty snapshot if the ledger does not exist yet. */
+/** Reads the counts from the ledger. If the ledger does not exist yet, returns an empty snapshot. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,
@@ -150,7 +150,7 @@ function ladderTable(rows: readonly LadderRow[]): string[] {
   return table.map((row) => row.map(fill).join('  ').trimEnd());
 }
 
-/** Formats the ladder as JSON. Instants are in ISO 8601 format. */
+/** Formats the ladder as JSON, with times in ISO 8601 format. */
 function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
   const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
     operation,

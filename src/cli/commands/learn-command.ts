@@ -8,11 +8,11 @@ import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { outputFile, writeText } from '../terminal/write-text.ts';
 
-/** The flags that are allowed only with `--against`. */
+/** The flags that are accepted only together with `--against`. */
 const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
 
 /**
- * The command `portico learn` proposes additions to the contract. It writes them as an overlay that includes the
+ * The command `portico learn` proposes additions to the contract. It writes them as an overlay, together with the
  * evidence.
  */
 export const learnCommand: Command = {
@@ -75,8 +75,8 @@ export const learnCommand: Command = {
 };
 
 /**
- * Rejects an output file that is also an applied overlay. The additions in an applied overlay are not proposed again,
- * so overwriting the file would lose them.
+ * Rejects an output file that is one of the applied overlays. Additions that are already applied are not proposed
+ * again, so they would be lost if the file were overwritten.
  */
 function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
   const output = outputFile(line);

@@ -4,7 +4,7 @@ import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, U
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
-/** The flags that only some of the actions accept, by action. */
+/** The flags that are accepted only with some of the actions, by action. */
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],
@@ -61,7 +61,7 @@ export const overrideCommand: Command = {
   },
 };
 
-/** An override as the admin side returns it. */
+/** An override in the form that the admin side returns. */
 interface ListedOverride {
   readonly operation: string;
   readonly kind: string;
@@ -134,7 +134,7 @@ function operatorWords({ by, from }: Pick<ListedOverride, 'by' | 'from'>): strin
 
 const CHANGE_FORM = 'CHECK=LEVEL, force-stale or disable';
 
-/** Reads the request for a new override. The gateway checks its values. */
+/** Builds the request for a new override. The values are checked by the gateway. */
 function setRequest(line: CommandLine, [operation, change]: readonly string[]): object {
   if (operation === undefined || change === undefined)
     throw new UsageError(`override set requires OPERATION and CHANGE (${CHANGE_FORM})`);

@@ -83,7 +83,7 @@ export const reportCommand: Command = {
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     if (rules.length === 0) return EXIT.ok;
-    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use a different one.
+    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use another label.
     if (unknownRelease !== undefined) return EXIT.failed;
     const isEmpty = !request.allowEmpty && (await isLedgerEmpty(report, reports));
     const noData = `${reports.source} does not exist or is empty, so nothing was checked; add --allow-empty if this is expected`;
@@ -96,16 +96,15 @@ const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, rele
 const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
 
 /**
- * Returns true if the ledger has no data at all. A ledger that merely has no traffic in the requested period is not
- * empty.
+ * Returns true if the ledger has no data at all. A ledger without traffic in the requested period alone is not empty.
  */
 async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
   return isEmptyReport(report) && isEmptyReport(await reports.read(WHOLE_LEDGER));
 }
 
 /**
- * Returns a message if the ledger has no data for the requested release, and otherwise undefined. The message lists the
- * known releases.
+ * Returns a message that lists the known releases if the ledger has no data for the requested release. Otherwise,
+ * returns undefined.
  */
 async function unknownReleaseMessage(
   { release }: Pick<ReportScope, 'release'>,
@@ -121,7 +120,8 @@ async function unknownReleaseMessage(
 }
 
 /**
- * Compares two releases or two JSON reports. `--fail-on new` applies to violations that occur only on the second side.
+ * Compares two releases or two JSON reports. `--fail-on new` concerns the violations that occur only on the second
+ * side.
  */
 async function showComparison(
   [before, after]: readonly [string, string],
@@ -150,7 +150,7 @@ async function showComparison(
 async function side(name: string, scope: ReportScope, reports: Reports, cwd: string): Promise<Report> {
   const { since, operation } = scope;
   const path = resolve(cwd, name);
-  // The path must be a file, because a folder can have the same name as a release.
+  // Only a file is accepted, because a folder can have the same name as a release.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     return reports.read({ since, operation, release: undefined }, path);
   const all = await reports.read(WHOLE_LEDGER);
@@ -170,7 +170,9 @@ function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   };
 }
 
-/** Shows a single violation in detail. It is identified by its fingerprint or by a unique prefix of the fingerprint. */
+/**
+ * Shows the details of one violation, which is identified by its fingerprint or by a unique prefix of the fingerprint.
+ */
 async function showFinding(
   fingerprint: string,
   request: ReportRequest,

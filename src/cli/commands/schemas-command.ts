@@ -70,7 +70,7 @@ function write(target: string, generated: Files, { out }: CommandIo): number {
   return EXIT.ok;
 }
 
-/** Runs `work`. Throws a StartFault if the folder or a file in it cannot be read or written. */
+/** Runs `work`. If the folder or a file in it cannot be read or written, throws a StartFault. */
 function withFolderErrors<T>(target: string, work: () => T): T {
   try {
     return work();

@@ -20,7 +20,10 @@ import {
 import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
 
-/** The command `portico serve` runs the gateway. If no upstream is configured, the reference server is the upstream. */
+/**
+ * The command `portico serve` runs the gateway. If no upstream is configured, the embedded reference server is used as
+ * the upstream.
+ */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the gateway, along with the reference server if no upstream is configured',
@@ -77,7 +80,7 @@ export const serveCommand: Command = {
       bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = gateway.settings.listen;
-      // If the user presses Ctrl-C in a terminal, there is no load balancer that needs time to notice the shutdown.
+      // After Ctrl-C in a terminal, no load balancer needs time to notice the shutdown.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
@@ -104,7 +107,7 @@ async function start(
   return { gateway, publicUrl: gateway.publicUrl, close: gateway.close };
 }
 
-// The reference server is imported only when needed, because it accounts for half of all modules.
+// The reference server makes up half of all modules, so it is imported only when it is needed.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

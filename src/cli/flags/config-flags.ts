@@ -55,9 +55,9 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration. Flags on the command line take precedence. `more` maps additional flags of the command to
- * configuration keys. Throws a StartFault with all configuration errors, including errors in the contract and the roles
- * file.
+ * Loads the configuration. Flags on the command line take precedence over other sources. `more` maps further flags of
+ * the command to configuration keys. If there are errors, throws a StartFault that also contains the errors in the
+ * contract and the roles file.
  */
 export async function settingsFrom(
   line: CommandLine,
@@ -70,8 +70,8 @@ export async function settingsFrom(
 }
 
 /**
- * Reads the configuration like {@link settingsFrom}, but returns its errors instead of throwing them, and does not
- * check other files for errors.
+ * Reads the configuration like {@link settingsFrom}, but returns errors instead of throwing them and does not check the
+ * contract and the roles file.
  */
 export function readSettingsFrom(
   line: CommandLine,
@@ -120,10 +120,10 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// A placeholder address for commands that only inspect the gateway and never send a request. Nothing listens there.
+// An address for commands that only inspect the gateway and never send requests. Nothing listens at this address.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
-/** Assembles the gateway without connections and listeners, calls `use` with it, and closes it. */
+/** Assembles the gateway without connections and listeners, passes it to `use`, and then closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../../gateway.ts');
   const inspected = settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings;
@@ -135,7 +135,7 @@ export async function withAssembly<T>(settings: Settings, use: (assembly: Assemb
   }
 }
 
-/** Returns a configuration error if a chaos rule is invalid, and otherwise an empty list. */
+/** Returns one configuration error that describes all invalid chaos rules, or an empty list if all rules are valid. */
 export function chaosErrors(texts: readonly string[], place: Place): readonly Fault[] {
   try {
     parseChaos(texts);

@@ -3,8 +3,8 @@ import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 
 /**
- * Returns the integer value of a flag, or `fallback` if the flag is absent. Throws a UsageError if the value is out of
- * bounds.
+ * Returns the value of an integer flag, or `fallback` if the flag is absent. Throws a UsageError if the value is not an
+ * integer or is out of bounds.
  */
 export function numberFlag(
   line: CommandLine,
@@ -18,7 +18,10 @@ export function numberFlag(
   throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}`);
 }
 
-/** Returns the value of a flag, or undefined if it is absent. Throws a UsageError if it is not one of the choices. */
+/**
+ * Returns the value of a flag, or undefined if the flag is absent. Throws a UsageError if the value is not one of the
+ * choices.
+ */
 export function choiceFlag<T extends string>(line: CommandLine, flag: string, choices: readonly T[]): T | undefined {
   const text = line.last(flag);
   const choice = choices.find((one) => one === text);
@@ -30,7 +33,7 @@ export function choiceFlag<T extends string>(line: CommandLine, flag: string, ch
 
 const FORMATS = ['text', 'json'];
 
-/** The flag for commands that can write JSON. `docs/cli.schema.json` describes the documents. */
+/** The flag of commands that can write JSON. `docs/cli.schema.json` describes the JSON documents. */
 export const FORMAT_FLAG: Flag = {
   name: 'format',
   value: 'FORMAT',
@@ -44,8 +47,8 @@ export function wantsJson(line: CommandLine): boolean {
 }
 
 /**
- * Returns the start of the hour that contains the instant given by `--since`, in epoch milliseconds. Whole hours are
- * used because the ledger counts by the hour. Throws a UsageError if the value is invalid.
+ * Returns the start of the hour that contains the time given by `--since`, in epoch milliseconds. Whole hours are used
+ * because the ledger counts per hour. Throws a UsageError if the value is invalid.
  */
 export function sinceHour(text: string, now: number): number {
   const since = parseSince(text, now);
@@ -64,8 +67,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DA
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 /**
- * Parses a length of time such as `30m`, `24h`, `7d` or `1w`, and returns it in milliseconds. Returns undefined for any
- * other text.
+ * Parses a duration such as `30m`, `24h`, `7d` or `1w`, and returns it in milliseconds. Returns undefined for any other
+ * text.
  */
 export function parsePeriod(text: string): number | undefined {
   const { count, unit = '' } = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups ?? {};
@@ -73,8 +76,8 @@ export function parsePeriod(text: string): number | undefined {
 }
 
 /**
- * Returns the start of a period such as `24h` or `7d`, or an ISO instant (UTC by default), in epoch milliseconds. Returns
- * undefined for any other text.
+ * Parses a period such as `24h` or `7d`, or an ISO time (UTC by default), and returns the start of the period or the
+ * time, in epoch milliseconds. Returns undefined for any other text.
  */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = parsePeriod(text);

@@ -18,7 +18,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
 export interface ReportRequest {
   readonly fingerprint: string | undefined;
   readonly compare: readonly [before: string, after: string] | undefined;
-  /** True if the entries for `undocumented.allow` are requested instead of a report. */
+  /** True if suggested entries for `undocumented.allow` are requested instead of a report. */
   readonly suggestAllow: boolean;
   /** True if the command succeeds even when the ledger has no data. */
   readonly allowEmpty: boolean;
@@ -30,7 +30,7 @@ export interface ReportRequest {
   readonly rules: readonly FailRule[];
 }
 
-/** Reads the flags of `portico report`. Throws a UsageError if they are invalid or cannot be combined. */
+/** Reads the flags of `portico report`. Throws a UsageError if the flags are invalid or cannot be combined. */
 export function reportRequest(line: CommandLine, now: number): ReportRequest {
   const before = line.last('compare');
   const [word, ...more] = line.args;
@@ -73,7 +73,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   };
 }
 
-/** Parses all values of `--fail-on`. Throws a UsageError if one of them is invalid. */
+/** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */
 export function failRules(line: CommandLine): readonly FailRule[] {
   return line.all('fail-on').map((text) => {
     const rule = parseFailRule(text);

@@ -4,7 +4,7 @@ import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { numberFlag } from './flag-values.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 
-/** The limits of a walk. */
+/** The limits of a walk, which sends requests for the contract's operations to a server. */
 interface WalkBounds {
   readonly maxRequests: number;
   readonly delayMs: number;
@@ -17,8 +17,8 @@ const MAX_REQUESTS = 200;
 const DELAY_MS = 50;
 
 /**
- * Reads the limits of a walk. `parameters` are the path parameters that `--id` accepts. Throws a UsageError if a value
- * is invalid.
+ * Reads the limits of a walk. `parameters` contains the path parameters that `--id` accepts. Throws a UsageError if a
+ * value is invalid.
  */
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
@@ -36,7 +36,7 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
-/** Returns the path parameters of the operations that a walk requests, which are the parameters that `--id` accepts. */
+/** Returns the path parameters that `--id` accepts: those of the operations that a walk requests. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
@@ -59,8 +59,8 @@ export function walkIds(
 }
 
 /**
- * Returns the credential for a walk, or undefined without `--user`. There is no flag for the password, because other
- * users on the machine could see it.
+ * Returns the credential for a walk, or undefined if `--user` is absent. There is no flag for the password, because
+ * other users of the machine could see the flag.
  */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');

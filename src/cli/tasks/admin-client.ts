@@ -4,7 +4,7 @@ import { type CommandIo, CommandFailure, type CommandLine, type Flag, UsageError
 import { CONFIG_FLAGS, readSettingsFrom } from '../flags/config-flags.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 
-/** The flags of the commands that send requests to the admin side of a running gateway. */
+/** The flags of commands that send requests to the admin side of a running gateway. */
 export const ADMIN_FLAGS: readonly Flag[] = [
   ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
   {
@@ -14,7 +14,7 @@ export const ADMIN_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The help text that all these commands share. */
+/** The help text that is shared by commands that send requests to the admin side. */
 export const ADMIN_NOTES: readonly string[] = [
   'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
   'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
@@ -22,11 +22,11 @@ export const ADMIN_NOTES: readonly string[] = [
 
 /** A client for the admin side of a running gateway. */
 interface AdminClient {
-  /** The address, as messages show it. */
+  /** The address in the form in which messages show it. */
   readonly url: string;
   /**
-   * Sends a request and returns the status and the JSON body of the response. Throws a CommandFailure if nothing is
-   * listening at the address, if the token is refused, or if the response does not come from a gateway.
+   * Sends a request, and returns the status and the JSON body of the response. Throws a CommandFailure if nothing
+   * listens at the address, if the token is refused, or if the response does not come from a gateway.
    */
   send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
 }
@@ -37,13 +37,12 @@ interface AdminResponse {
   readonly body: unknown;
 }
 
-// The timeout of a request, in milliseconds. A reload can take a second, and it may first have to wait for another
-// reload.
+// The timeout of a request, in milliseconds. A reload can take a second, and may first have to wait for another reload.
 const TIMEOUT_MS = 30_000;
 
 /**
- * Returns a client for the admin side of the gateway that the command line, the environment and the configuration
- * specify. Errors in the configuration are ignored, because the gateway itself reports them.
+ * Returns a client for the admin side of a gateway. The command line, the environment and the configuration specify
+ * which gateway. Configuration errors are ignored, because the gateway reports them itself.
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
   const { settings } = readSettingsFrom(line, io);
@@ -74,7 +73,7 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
   };
 }
 
-/** Returns the message in an error response from the admin side, or undefined if there is none. */
+/** Returns the message in an error response from the admin side, or undefined if the response has no message. */
 export function messageOf(body: unknown): string | undefined {
   const { error } = membersOf(body);
   return typeof error === 'string' ? error : undefined;

@@ -7,14 +7,14 @@ import { type ReferenceServer, startReferenceServer } from '../../reference/star
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
-/** The address of the embedded upstream. By default, this is a free port on the loopback interface. */
+/** The address at which the embedded upstream listens. By default, this is a free port on the loopback interface. */
 interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;
   readonly basePath?: string;
 }
 
-/** The places in the configuration that error messages about the embedded upstream refer to. */
+/** The places in the configuration that are named in error messages about the embedded upstream. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;

@@ -14,8 +14,8 @@ import { withAssembly } from '../flags/config-flags.ts';
 import { requireKnownOperation } from '../flags/flag-values.ts';
 
 /**
- * Where the state of the ladder comes from. `new` means that Redis is configured but contains no state for this
- * contract, and `unreachable` that Redis is configured but cannot be reached. In both cases, the state comes from the
+ * Where the state of the ladder comes from. `new` means that Redis contains no state for this contract, and
+ * `unreachable` means that Redis cannot be reached. In both cases, Redis is configured, but the state comes from the
  * file.
  */
 export type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
@@ -23,15 +23,15 @@ export type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
 export const REDIS_AWAY = 'Redis cannot be reached.';
 
 /**
- * Assembles the gateway and calls `use` with the assembly. If Redis is configured, the assembly's ladder has the state
- * that the gateways share in Redis.
+ * Assembles the gateway and calls `use` with the assembly. If Redis is configured and contains a ladder state, the
+ * assembly's ladder has this state.
  */
 export function withLadder<T>(
   settings: Settings,
   use: (assembly: Assembly, place: LadderPlace) => Promise<T>,
 ): Promise<T> {
   if (!usesRedis(settings.redis)) return withAssembly(settings, (assembly) => use(assembly, 'file'));
-  // The command must not write the shared state to the file.
+  // The ladder is in memory, so that the command does not write the shared state to the file.
   const inMemory = { ...settings, ladder: { ...settings.ladder, file: IN_MEMORY } };
   return withAssembly(inMemory, async (assembly) => {
     const { ladder } = assembly.services;
@@ -46,7 +46,7 @@ export function withLadder<T>(
   });
 }
 
-/** Undoes steps of the ladder. `target` is OPERATION or OPERATION:CHECK. Returns the exit code. */
+/** Undoes steps of the ladder. `target` has the form OPERATION or OPERATION:CHECK. Returns the exit code. */
 export async function liftLevels(
   settings: Settings,
   { services }: Assembly,
@@ -100,7 +100,7 @@ const EFFECTS = {
 
 const OWN_GATEWAY = 'A running gateway applies this within ten seconds; the console applies it immediately.';
 
-/** When a change takes effect, depending on where the state comes from. */
+/** Messages about when a change takes effect, by the source of the ladder state. */
 const APPLIES: Readonly<Record<LadderPlace, string>> = {
   file: OWN_GATEWAY,
   redis: 'All gateways that share Redis apply this immediately.',
@@ -111,8 +111,8 @@ const APPLIES: Readonly<Record<LadderPlace, string>> = {
 };
 
 /**
- * Replaces the ladder state that the gateways share in Redis with the result of `edit`, and returns the new state.
- * Returns `new` if there is no shared state, and `unreachable` if Redis cannot be reached.
+ * Applies `edit` to the ladder state that gateways share in Redis, stores the result, and returns it. Returns `new` if
+ * there is no shared state, and `unreachable` if Redis cannot be reached.
  */
 async function editFleetLadder(
   { redis: options }: Settings,
@@ -120,7 +120,7 @@ async function editFleetLadder(
   edit: (state: LadderState) => LadderState,
 ): Promise<LadderState | 'new' | 'unreachable'> {
   const { secrets } = readRedisSecrets(options);
-  // The assembly has already reported files that cannot be read.
+  // The files could not be read, which has already been reported when the gateway was assembled.
   if (secrets === undefined) return 'unreachable';
   const redis = connectRedis(options, secrets, systemClock);
   try {
@@ -147,8 +147,8 @@ async function editFleetLadder(
 }
 
 /**
- * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. The usual cause is a
- * shell that lacks the gateway's environment variables.
+ * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. The usual cause is
+ * that environment variables of the gateway are not set in the shell.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
   const stored = file === IN_MEMORY ? undefined : readLadderFile(file);

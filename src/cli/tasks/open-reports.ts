@@ -14,7 +14,7 @@ import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 
-/** Creates reports from the ledger named on the command line or in the configuration, or from another file. */
+/** Creates reports from the ledger that the command line or the configuration specifies, or from another file. */
 export interface Reports {
   /** The name of the source, as the user wrote it. */
   readonly source: string;
@@ -23,7 +23,7 @@ export interface Reports {
   of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
 }
 
-/** Reads the baseline and locates the ledger. If the ledger is in memory, reading a report throws a UsageError. */
+/** Reads the baseline and locates the ledger. If the ledger is in the gateway's memory, `read` throws a UsageError. */
 export function openReports(
   line: CommandLine,
   io: Pick<CommandIo, 'cwd'>,
@@ -49,8 +49,8 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A file that the user names must exist. The configured ledger need not exist, because the first request creates
-      // it.
+      // A file that the user specifies must exist. The configured ledger may not exist yet, because it is created on
+      // the first request.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
@@ -60,7 +60,7 @@ export function openReports(
 }
 
 /**
- * Reads the baseline that `--baseline` names. Without this flag, reads the configured baseline, which may not exist
+ * Reads the baseline that `--baseline` specifies. Without this flag, reads the configured baseline, which may not exist
  * yet.
  */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
@@ -70,7 +70,7 @@ function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contra
   return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
 }
 
-/** Throws a UsageError if the ledger does not contain the requested gateway. */
+/** Throws a UsageError if the ledger has no data from the requested gateway. */
 function requireReplica(replica: string | undefined, { replicas }: LedgerSnapshot, ledger: string): void {
   if (replica === undefined) return;
   if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share in Redis');
@@ -110,7 +110,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON text. An SQLite file starts with the text `SQLite format`. */
+/** Returns true if a file begins like JSON. An SQLite file begins with the text `SQLite format`. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
@@ -125,7 +125,7 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Writes the reasons why a report failed to standard error, in one line, and returns the exit code. */
+/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);

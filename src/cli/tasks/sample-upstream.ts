@@ -15,8 +15,8 @@ import { walkCredential, walkedParameters, walkIds } from '../flags/walk-flags.t
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
 /**
- * Samples a live server's responses to learn about the parts that the contract leaves unspecified. Returns the previous
- * observations together with the new ones.
+ * Samples the responses of a live server, to learn about the parts that the contract leaves unspecified. Returns the
+ * combination of the previous and the new observations.
  */
 export async function sampleUpstream(
   url: string,

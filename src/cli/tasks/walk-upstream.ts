@@ -19,7 +19,10 @@ import { walkJson } from '../terminal/json-output.ts';
 import { renderOptions } from '../terminal/write-text.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
-/** Walks a live server through an assembled gateway and records the violations in the ledger. Returns the exit code. */
+/**
+ * Walks a live server: sends requests for the contract's operations through an assembled gateway, and records the
+ * violations in the ledger. Returns the exit code.
+ */
 export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
   const rules = failRules(line);
   const json = wantsJson(line);
@@ -81,7 +84,10 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
 const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
-/** Creates an in-memory ledger for the report at the end of a walk. It contains only the violations of this walk. */
+/**
+ * Creates an in-memory ledger for the report at the end of a walk, so that the report contains only the violations of
+ * this walk.
+ */
 async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
   return createLedger({
     clock: gateway.clock,
@@ -97,7 +103,10 @@ const ledgerArgument = (line: CommandLine): string => {
   return file === undefined ? '' : ` --ledger ${file}`;
 };
 
-/** Creates a log stream that forwards the gateway's warnings and errors. Other log lines are not relevant to a walk. */
+/**
+ * Creates a log stream that writes the gateway's warnings and errors. Other log lines are dropped, because they are not
+ * relevant to a walk.
+ */
 function warningsTo(io: Pick<CommandIo, 'err'>) {
   return {
     write: (text: string): void => {

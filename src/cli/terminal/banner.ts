@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
 
-/** The data that the banner shows. */
+/** The content of the banner. */
 export interface BannerContent {
   readonly settings: Settings;
   readonly version: string;
@@ -12,17 +12,17 @@ export interface BannerContent {
   readonly adminUrl: string;
   /** The URL of the embedded upstream. Undefined if the upstream is a real server. */
   readonly embeddedUrl: string | undefined;
-  /** The names of the demo accounts. The names are also the passwords. */
+  /** The names of the demo accounts, which are also the passwords of the accounts. */
   readonly accounts: readonly string[];
-  /** Descriptions of the levels that the ladder has changed. */
+  /** Descriptions of the check levels that the ladder has changed. */
   readonly moved: readonly string[];
   /** Descriptions of the active overrides. */
   readonly overridden: readonly string[];
 }
 
 /**
- * Returns the lines that `serve` prints at startup. They show the addresses, the mode, the upstream, the accounts and
- * commands to try.
+ * Returns the lines that `serve` prints at startup: the addresses, the mode, the upstream, the accounts, and commands
+ * to try.
  */
 export function bannerLines(content: BannerContent): string[] {
   const { settings } = content;
@@ -44,7 +44,7 @@ export function bannerLines(content: BannerContent): string[] {
   ];
 }
 
-// Returns the base path, unless the public URL already ends with it.
+// Returns the base path, or an empty string if the public URL already ends with the base path.
 function basePathOnce({ settings, publicUrl }: BannerContent): string {
   return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }
@@ -70,8 +70,8 @@ function levelWords({ checks }: Settings): string {
 }
 
 /**
- * Returns a warning if the demo accounts can be used remotely, because their passwords are public and one of them is an
- * administrator.
+ * Returns a warning if the demo accounts can be used from other machines. Their passwords are public, and one of the
+ * accounts is an administrator.
  */
 function exposureLines({ settings, accounts }: BannerContent): string[] {
   const { host } = settings.listen;
@@ -103,7 +103,7 @@ function tryLines(content: BannerContent, base: string): string[] {
   ];
 }
 
-/** Describes the overlays and the shadow contract. Returns an empty list if neither is configured. */
+/** Describes the overlays and the shadow contract. If neither is configured, returns an empty list. */
 export function contractWords({ overlays, candidate }: ContractOptions): string[] {
   return [
     ...overlayWords(overlays),

@@ -49,7 +49,7 @@ export function checkJson(
   return documentOf('check', { ok: errors.length === 0, configuration, operations, mode, warnings, errors });
 }
 
-/** Formats the result of a walk as JSON. `report` is the walk's JSON report, or null if there was no response. */
+/** Formats the result of a walk as JSON. `report` is the walk's JSON report, or null if the server did not respond. */
 export function walkJson(
   { requests, ended, walked, notWalked }: WalkSummary,
   { ok, failures, report }: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
@@ -63,7 +63,10 @@ export function walkJson(
   return documentOf('walk', { ok, failures, walk, report });
 }
 
-/** Formats the findings of an audit as JSON. `ok` is false if a finding is severe enough for `--fail-on`. */
+/**
+ * Formats the findings of an audit as JSON. `ok` is false if a finding has a severity for which `--fail-on` makes the
+ * command fail.
+ */
 export function auditJson({ file, mode }: Settings, findings: readonly AuditFinding[], ok: boolean): string {
   return documentOf('audit', { ok, configuration: file, mode: mode.name, findings });
 }
@@ -76,7 +79,7 @@ export function doctorJson(examination: Examination): string {
   return documentOf('doctor', { url, requests, steps, findings, recommendations, configuration });
 }
 
-/** The version of the JSON documents. It increases with every incompatible change. */
+/** The version of the JSON documents, which increases with every incompatible change. */
 const VERSION = 1;
 
 const documentOf = (kind: string, content: object) => JSON.stringify({ version: VERSION, kind, ...content }, null, 2);

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import type { CommandIo } from '../command.ts';
 
 /**
- * Reads a secret. On a terminal, reads one line without echoing it. From any other input, reads everything except the
+ * Reads a secret. From a terminal, reads one line without echoing it. From any other input, reads all text except a
  * final newline.
  */
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
@@ -14,7 +14,7 @@ export async function readSecret(io: CommandIo, prompt: string): Promise<string>
       .toString('utf8')
       .replace(/\r?\n$/, '');
   }
-  // The line editor echoes whatever is typed to its output, so it gets an output that discards everything.
+  // The line editor echoes typed text to its output. This output discards the text.
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const editor = createInterface({ input: io.stdin, output: discard, terminal: true });
   try {

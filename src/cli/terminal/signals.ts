@@ -8,11 +8,14 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// How long after a signal another one is treated as its echo, in milliseconds. Echoes occur because a package runner
-// forwards a signal that the terminal has already sent to the whole process group.
+// How long after a signal another signal is treated as an echo of the first one, in milliseconds. An echo occurs if a
+// package runner forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first. */
+/**
+ * Resolves on the first SIGTERM or SIGINT. Calls `onRepeat` on the next SIGTERM or SIGINT that is not an echo of the
+ * first signal.
+ */
 export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -23,8 +26,8 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
         firstAt = now;
         resolve(signal);
       } else if (!ended && now - firstAt >= ECHO_MS) {
-        // The listeners stay registered, because without them another signal would end the process with a different
-        // exit code.
+        // The listeners remain registered. Without them, a further signal would end the process with a different exit
+        // code.
         ended = true;
         onRepeat();
       }
@@ -35,7 +38,7 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
 }
 
 /**
- * Returns a signal that aborts on the first SIGINT or SIGTERM so that a user or a supervisor can end a long command
+ * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long command
  * early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
  */
 export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {
@@ -45,7 +48,7 @@ export function untilInterrupted(): { readonly signal: AbortSignal; release(): v
   return { signal: controller.signal, release: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
 }
 
-/** The parts of a process that endWithRunner() uses. */
+/** The parts of a process that {@link endWithRunner} uses. */
 interface ChildProcessView {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
@@ -57,7 +60,8 @@ const POLL_MS = 500;
 
 /**
  * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
- * on SIGTERM without forwarding the signal. The gateway would otherwise keep running without a parent.
+ * on SIGTERM without forwarding the signal. Without this function, the gateway would continue to run without a parent
+ * process.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
@@ -74,17 +78,17 @@ interface ReloadSignalSource {
   on(signal: 'SIGHUP', listener: () => void): unknown;
 }
 
-/** The responses to SIGHUP. */
+/** What to do on SIGHUP. */
 interface ReloadSignalActions {
   readonly onReload: () => void;
-  /** Called instead of `onReload` if the terminal of the process has been closed. */
+  /** Called instead of `onReload` if the terminal from which the process was started has been closed. */
   readonly onHangup: () => void;
   readonly isTerminalGone: () => boolean;
 }
 
 /**
- * Reloads the configuration on each SIGHUP. A terminal that closes sends the same signal, but a gateway that has lost
- * its terminal must end. Otherwise, it would keep running unnoticed and occupy its ports.
+ * Reloads the configuration on each SIGHUP. A terminal sends the same signal when it is closed. In this case, the
+ * gateway must end, because it would otherwise run unnoticed and occupy its ports.
  */
 export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignalActions): void {
   source.on('SIGHUP', () => {
@@ -94,8 +98,8 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that reports whether the terminal in which the process was started has been closed. If the process
- * was started without a terminal, for example by a supervisor, the function always returns false.
+ * Returns a function that returns whether the terminal from which the process was started has been closed. If the
+ * process was not started from a terminal (for example, by a supervisor), the function always returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {
   return () => {

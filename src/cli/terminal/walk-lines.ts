@@ -13,7 +13,7 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   ];
 }
 
-/** Lists the operations that had no successful response, and the reasons. */
+/** Lists the operations without a successful response, and the reasons. */
 export function unseenLines({ walked, notWalked }: WalkSummary): readonly string[] {
   return [
     ...notWalked.map(({ operation, missing }) =>
@@ -23,8 +23,8 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
     ),
     ...walked.flatMap(({ operation, requests: sent, statuses }) => {
       const refused = [...statuses].filter(([status]) => status !== 200);
-      // Some requests are expected to fail, such as those for pages past the end, so only operations that never
-      // succeeded are listed.
+      // Some requests are expected to fail, such as those for pages past the end, so an operation is listed only if
+      // none of its requests succeeded.
       return statuses.has(200) || refused.length === 0
         ? []
         : [
@@ -46,8 +46,8 @@ function endWords({ ended, left }: WalkSummary): string {
 }
 
 /**
- * Returns the reason why a walk failed, or undefined if it did not fail. A walk fails if the server is unreachable, if
- * access is denied, or if no response was successful.
+ * Returns the reason why a walk failed, or undefined if it succeeded. A walk fails if the server is unreachable, if it
+ * denies access, or if it sends no successful response.
  */
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,
@@ -60,7 +60,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing, so its result must not suggest that the server has no
+  // A walk without a successful response has checked nothing, so its result must not look like a result without
   // violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
@@ -82,7 +82,7 @@ function hintOf(status: number, user: string | undefined): string {
 /** One step in the progress of a walk. */
 interface WalkStep {
   readonly sent: number;
-  /** The number of requests that are still planned, if known. */
+  /** The number of requests that are still planned. Undefined if the number is unknown. */
   readonly left?: number | undefined;
   readonly operation: string;
 }
@@ -94,19 +94,19 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** The number of requests between two progress lines if there is no terminal. */
+/** If there is no terminal, the number of requests after which another progress line is written. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
 /**
- * Shows a walk's progress. On a terminal, this is one line that is updated continuously; elsewhere, a new line is
- * written from time to time. The total is an upper limit, because the number of planned requests changes with each
- * response.
+ * Shows the progress of a walk. On a terminal, one line is updated continuously. Elsewhere, a new line is written after
+ * every {@link REQUESTS_PER_LINE} requests. The total is an upper limit, because the number of planned requests changes
+ * with each response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      // `portico learn` sends additional requests after the walk, and their number has no upper limit.
+      // After the walk, `portico learn` sends further requests, whose number has no upper limit.
       const count = left === undefined ? `${sent} requests` : `${sent} of at most ${maxRequests} requests`;
       if (live !== undefined) live(`${left === undefined ? '' : `${bar(sent / maxRequests)} `}${count}  ${operation}`);
       else if (sent % REQUESTS_PER_LINE === 0) err(`${count}, ${operation}`);

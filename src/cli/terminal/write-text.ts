@@ -8,7 +8,10 @@ import type { CommandIo, CommandLine } from '../command.ts';
 
 const COLUMNS = 100;
 
-/** Returns the value of `--output`. Returns undefined for standard output, which can also be written as `-`. */
+/**
+ * Returns the file that `--output` specifies, or undefined for standard output. Standard output can also be specified
+ * as `-`.
+ */
 export function outputFile(line: CommandLine): string | undefined {
   const output = line.last('output');
   return output === '-' ? undefined : output;
@@ -21,8 +24,8 @@ export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, '
 }
 
 /**
- * Writes a result to the file that `--output` names, or to standard output. Throws a StartFault if the file cannot be
- * written.
+ * Writes a result to the file that `--output` specifies, or to standard output. Throws a StartFault if the file cannot
+ * be written.
  */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
   const output = outputFile(line);
