@@ -20,10 +20,7 @@ import {
 import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
 import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
 
-/**
- * The command `portico serve` runs the gateway. If no upstream is configured, the embedded reference server is used as
- * the upstream.
- */
+/** The command `portico serve` runs the gateway. Without a configured upstream, it uses the reference server. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the gateway, along with the reference server if no upstream is configured',

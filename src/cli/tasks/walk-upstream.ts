@@ -84,10 +84,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
 const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
-/**
- * Creates an in-memory ledger for the report at the end of a walk, so that the report contains only the violations of
- * this walk.
- */
+/** Creates an in-memory ledger, so that the report at the end of a walk contains only the violations of this walk. */
 async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
   return createLedger({
     clock: gateway.clock,
@@ -103,10 +100,7 @@ const ledgerArgument = (line: CommandLine): string => {
   return file === undefined ? '' : ` --ledger ${file}`;
 };
 
-/**
- * Creates a log stream that writes the gateway's warnings and errors. Other log lines are dropped, because they are not
- * relevant to a walk.
- */
+/** Creates a log stream that writes only the gateway's warnings and errors, which are relevant to a walk. */
 function warningsTo(io: Pick<CommandIo, 'err'>) {
   return {
     write: (text: string): void => {

@@ -12,10 +12,7 @@ interface SignalSource {
 // package runner forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
-/**
- * Resolves on the first SIGTERM or SIGINT. Calls `onRepeat` on the next SIGTERM or SIGINT that is not an echo of the
- * first signal.
- */
+/** Resolves on the first SIGTERM or SIGINT. Calls `onRepeat` on the next one that is not an echo of the first. */
 export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -60,8 +57,7 @@ const POLL_MS = 500;
 
 /**
  * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
- * on SIGTERM without forwarding the signal. Without this function, the gateway would continue to run without a parent
- * process.
+ * on SIGTERM without forwarding the signal. The gateway would otherwise continue to run without a parent.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
