@@ -36,18 +36,18 @@ interface Subject {
 /** The compiled permission rules. */
 export interface Permissions {
   /**
-   * Returns a caller's grants. `level` is the level of the `permissions` check and defaults to `enforce`. At the
-   * `enforce` level, unverified callers have the same grants as anonymous callers, so claiming a name never gives
-   * anyone more access (rules, 2).
+   * Returns a caller's grants. `level` is the level of the `permissions` check, and defaults to `enforce`. At the
+   * `enforce` level, unverified callers have the same grants as anonymous callers, so that nobody gains access by
+   * claiming a name (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
-  /** Returns the compiled requirement of an operation. Throws `RangeError` if the operation was not compiled. */
+  /** Returns an operation's compiled requirement. Throws `RangeError` if the operation was not compiled. */
   requirementOf(operationId: string): CompiledRequirement;
   /** Compiles a requirement. Throws `RangeError` if it contains an undeclared term. */
   compile(requirement: Requirement | undefined): CompiledRequirement;
   /**
-   * Returns whether the caller may read `visibility` and `recipients`. If the caller's grants are delegated, the
-   * upstream decides.
+   * Returns whether the caller may read the fields `visibility` and `recipients`. If only the upstream knows the
+   * caller's grants, the upstream decides.
    */
   mayReadPrivateFields(grants: Grants): boolean;
   readonly subjects: readonly Subject[];
@@ -146,7 +146,7 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
 
 /** A role and everything that it inherits. */
 interface ResolvedRole {
-  /** The role itself, followed by the roles that it inherits, without duplicates. */
+  /** The role itself, followed by the roles from which it inherits, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];
 }

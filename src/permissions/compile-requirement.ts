@@ -1,15 +1,15 @@
 import { containsAll, membersOf, type BitSet, type Vocabulary } from './vocabulary.ts';
 import type { Requirement } from '../model/requirement.ts';
 
-/** One way to meet a requirement: having all of `bits` and, if `own` is true, being the author of the node. */
+/** One way to meet a requirement: having all of `bits` and, if `own` is true, being the node's author. */
 export interface Alternative {
   readonly bits: BitSet;
   readonly own: boolean;
-  /** The names of the bits, in the order of the requirement. */
+  /** The names of the bits, in the order in which the requirement lists them. */
   readonly names: readonly { readonly index: number; readonly name: string }[];
 }
 
-/** A requirement as a list of alternatives, any of which is sufficient. */
+/** A requirement as a list of alternatives. Meeting any one of them is sufficient. */
 export interface CompiledRequirement {
   readonly alternatives: readonly Alternative[];
 }
@@ -58,8 +58,8 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
 /**
- * Returns whether `other` makes `one` redundant because everyone who meets `one` also meets `other`. If the two are
- * equal, only the second is redundant.
+ * Returns whether `other` makes `one` redundant, because every caller who meets `one` also meets `other`. If the two
+ * are equal, only the second is redundant.
  */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;

@@ -3,15 +3,15 @@ import type { Decision } from '../model/requirement.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /**
- * Whether the caller owns the node that a request concerns. `not-checked` is used before the lookup and has the same
+ * Whether the caller owns the node that a request is about. `not-checked` is used before the lookup, and has the same
  * effect as `unknown`.
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
-/** The name of the missing requirement for a caller without an account if `unmapped` is `deny`. */
+/** The name that stands for the missing requirement if the caller has no account and `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** The name of the missing requirement for a caller who is not the author of the node. */
+/** The name that stands for the missing requirement if the caller is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
 /** Decides whether grants meet a requirement. Ownership is considered only if it can change the verdict. */
@@ -32,8 +32,9 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns the missing permissions, groups and flags. Those of the alternative that is closest to being met come first.
- * If someone else is the node's author, alternatives that require ownership are omitted unless there are no others.
+ * Returns the missing permissions, groups and flags, beginning with those of the alternative that is closest to being
+ * met. If somebody else is the node's author, alternatives that require ownership are left out, unless there are no
+ * others.
  */
 function missingFrom(
   { alternatives }: CompiledRequirement,
@@ -50,9 +51,7 @@ function missingFrom(
   return gaps.length < 2 ? { missing } : { missing, alternatives: gaps.map((names) => names.join(' and ')) };
 }
 
-/**
- * The compiled grants of a caller. Callers with equal grants share one object, which must therefore not be modified.
- */
+/** The compiled grants of a caller. Callers with equal grants share one object, so it must not be modified. */
 export interface Grants {
   /** The permissions, groups and flags, as bits. */
   readonly bits: BitSet;
@@ -60,8 +59,11 @@ export interface Grants {
   readonly roles: readonly string[];
   /** True if only the upstream knows what this caller may do. */
   readonly delegated: boolean;
-  /** True if a verified caller has no account in the roles file and `unmapped` is `deny`. */
+  /**
+   * True if a verified caller is denied because `unmapped` is `deny` and the roles file has no account for the
+   * caller.
+   */
   readonly denied: boolean;
-  /** A stable key that callers with equal grants share. Undefined if the grants are unknown. */
+  /** A stable key, which callers with equal grants share. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

@@ -6,8 +6,8 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { RolesFile } from './roles-file.ts';
 
 /**
- * Parses and checks a roles file. `catalogue` contains the names in the contract. If there are any errors, throws a
- * `StartFault` that contains all of them.
+ * Parses and checks a roles file. `catalogue` contains the names that the contract knows. If there are any errors,
+ * throws a `StartFault` with all of them.
  */
 export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
   const parsed = parseRolesText(text, source);
@@ -29,7 +29,7 @@ function toRolesFile(raw: RawRoles, source: string): RolesFile {
   };
 }
 
-/** The names in the contract and the configuration that roles and accounts may use. */
+/** The names, from the contract and the configuration, that roles and accounts may use. */
 interface Catalogue {
   readonly permissions: readonly string[];
   readonly groups: readonly string[];
@@ -37,7 +37,7 @@ interface Catalogue {
 }
 
 /**
- * Returns the errors in a roles file that the schema cannot detect: unknown names, inheritance cycles and duplicate
+ * Returns the errors that the schema cannot detect in a roles file: unknown names, inheritance cycles and duplicate
  * accounts.
  */
 function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
@@ -85,7 +85,7 @@ function expectUnmapped(unmapped: string, roleNames: readonly string[], source: 
 
 type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
 
-/** Returns each inheritance cycle once, as a list of roles that begins and ends with the same role. */
+/** Returns each inheritance cycle once, as a list that begins and ends with the same role. */
 function inheritanceCycles(roles: Inheritance): string[][] {
   const parents = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();
@@ -104,7 +104,7 @@ function inheritanceCycles(roles: Inheritance): string[][] {
   return [...cycles.values()];
 }
 
-/** The data of a roles file that conforms to the schema. */
+/** The data of a roles file that matches the schema. */
 interface RawRoles {
   readonly unmapped?: string;
   readonly groups?: readonly string[];
@@ -128,8 +128,8 @@ type ParsedRoles =
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 
 /**
- * Parses YAML and validates it against the schema. Error messages never quote the text, because it contains password
- * hashes.
+ * Parses YAML and validates it against the schema. Error messages never quote the text, because the text contains
+ * password hashes.
  */
 function parseRolesText(text: string, source: string): ParsedRoles {
   const document = parseDocument(text);
@@ -147,7 +147,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // The schema is compiled here, because the file is read only at startup. A test validates the schema itself, because
+  // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
   // compiling the meta-schema at startup would take too long.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(

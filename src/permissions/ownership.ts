@@ -5,16 +5,16 @@ import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /**
- * Asks the upstream for a node's author, using the caller's credential. Returns undefined if the author is not
- * available.
+ * Asks the upstream for a node's author, with the caller's credential. Returns undefined if the author cannot be
+ * determined.
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** A cache of node authors, which come from valid responses and from the configured lookup. */
+/** A cache of node authors. They come from valid responses and from the configured lookup. */
 export interface Ownership {
   /**
-   * Stores an author found in a valid response. Ids are strings, because they have 64 bits. `at` is the time of the
-   * response in epoch milliseconds, and defaults to the current time.
+   * Stores an author that a valid response contained. Ids are strings, because they have 64 bits. `at` is the time of
+   * the response in epoch milliseconds, and defaults to the current time.
    */
   learn(nodeId: string, authorName: string, at?: number): void;
   /** Returns the author of a node if it is cached. */
@@ -32,8 +32,8 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 
   const learn = (nodeId: string, name: string, at = clock()) => {
     const known = authors.get(nodeId);
-    // Most nodes on a page are already in the cache. Inserting each of them again would take longer than validating the
-    // page.
+    // Most nodes on a page are already in the cache, and inserting each of them again would take longer than
+    // validating the page.
     if (known?.name === name) known.learnedAt = at;
     else authors.set(nodeId, { name, learnedAt: at });
   };
@@ -68,13 +68,14 @@ export function ownershipOf(
   author: string | undefined,
 ): 'own' | 'other' | 'unknown' {
   if (kind === 'anonymous') return 'other';
-  // The name that an unverified caller gives may be false.
+  // An unverified caller may have given a false name.
   if (kind === 'unverified' || author === undefined) return 'unknown';
   return author === name ? 'own' : 'other';
 }
 
 /**
- * Fetches a target with the caller's credential. Returns the JSON of a successful response, and undefined otherwise.
+ * Fetches a target with the caller's credential. Returns the JSON of a successful response. Returns undefined for any
+ * other response.
  */
 type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 

@@ -2,7 +2,7 @@
 export interface RolesOptions {
   /** The path of the roles file, relative to the configuration file. */
   readonly file: string;
-  /** The policy for verified callers without an account. If set, it overrides the policy in the roles file. */
+  /** The policy for verified callers without an account. If set, it replaces the policy in the roles file. */
   readonly unmapped: string | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface OwnershipOptions {
    * The path template of the lookup, relative to the base address and with `{nodeId}`. Undefined if there is no lookup.
    */
   readonly lookup: string | undefined;
-  /** The JSON pointer to the author's name in the lookup response. */
+  /** The JSON pointer to the author's name in the response to the lookup. */
   readonly authorPointer: string;
   readonly maxEntries: number;
   readonly maxAgeSeconds: number;

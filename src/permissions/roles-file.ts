@@ -13,7 +13,7 @@ export interface Account {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
-  /** True for demo accounts, which exist only on the embedded upstream because their passwords are public. */
+  /** True for demo accounts. They exist only on the embedded upstream, because their passwords are public. */
   readonly demo: boolean;
   /** An argon2id hash in PHC format. Only the `file` verifier needs it. */
   readonly passwordHash: string | undefined;
@@ -23,7 +23,7 @@ export interface Account {
 export interface RolesFile {
   /** The name of the file, for use in configuration errors. */
   readonly source: string;
-  /** `delegate`, `deny` or the name of a role. If undefined, the default depends on the verifier. */
+  /** `delegate`, `deny` or the name of a role. If undefined, the verifier determines the default. */
   readonly unmapped: string | undefined;
   readonly roles: ReadonlyMap<string, Role>;
   readonly accounts: readonly Account[];
@@ -32,7 +32,7 @@ export interface RolesFile {
 /** The role that callers without a credential have. */
 export const ANONYMOUS_ROLE = 'anonymous';
 
-/** The flag that grants all permissions but no group memberships. */
+/** The flag that grants all permissions, but no group memberships. */
 export const SUPERUSER_FLAG = 'superuser';
 
 /** Returns the names of the demo accounts, whose passwords are public. */
@@ -50,8 +50,8 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy or, if none is configured, the policy in the roles file. If neither exists, returns the
- * verifier's default. Throws for unknown roles.
+ * Returns the configured policy. If there is none, returns the policy in the roles file. If there is none either,
+ * returns the verifier's default. Throws for unknown roles.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

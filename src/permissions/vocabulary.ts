@@ -8,14 +8,14 @@ export interface Term {
 }
 
 /**
- * Assigns a number to each term that occurs in rules and accounts so that a set of terms can be stored as a bit set.
+ * Assigns a number to each term that occurs in rules and accounts, so that a set of terms can be stored as a bit set.
  */
 export interface Vocabulary {
   readonly terms: readonly Term[];
   /** Returns the number of a term. Throws `RangeError` if the term is undeclared. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Returns a stable key for a set of terms. The key does not depend on the other terms in the vocabulary. */
+  /** Returns a stable key for a set of terms. The key does not depend on which other terms are in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 
@@ -55,7 +55,7 @@ export function termsOf(requirement: Requirement): Term[] {
 /** A set of small non-negative integers, stored as 32 bits per word. Only sets of the same size can be combined. */
 export type BitSet = Uint32Array;
 
-/** Creates a set for integers from 0 to `size` - 1. Throws `RangeError` for a member outside this range. */
+/** Creates a set of integers from 0 to `size` - 1. Throws `RangeError` for a member outside this range. */
 export function createBitSet(size: number, members: Iterable<number> = []): BitSet {
   const set = new Uint32Array(Math.ceil(size / 32));
   for (const member of members) {

@@ -1,11 +1,11 @@
 /**
- * The description of an error in logs. It shows where the error occurred but never contains the message, which may
- * quote a request or response.
+ * The description of an error in logs. The description shows where the error occurred. It never contains the message,
+ * which may quote a request or response.
  */
 interface CauseLine {
   readonly name: string;
   readonly code?: string;
-  /** The first frames of the stack. */
+  /** The first frames of the stack trace. */
   readonly at?: readonly string[];
   readonly cause?: CauseLine;
 }

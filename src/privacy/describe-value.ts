@@ -1,15 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 
-/** The details that the description of a value may reveal. */
+/** What the description of a value may reveal. */
 interface DescriptionDetail {
-  /** True if the description of a string contains its form (such as a date or an address) in addition to its length. */
+  /**
+   * True if the description of a string contains the string's form (such as a date or an address) in addition to its
+   * length.
+   */
   readonly form: boolean;
-  /** True if the description may contain the string itself, provided that it is a single plain word. */
+  /** True if the description may contain the string itself, provided that the string is a single plain word. */
   readonly word: boolean;
 }
 
-/** Options for descriptions that reveal only the type and the size of a value. */
+/** Options with which descriptions reveal only the type and the size of a value. */
 export const SIZE_ONLY: DescriptionDetail = { form: false, word: false };
 
 const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
@@ -23,11 +26,13 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The maximum number of characters to match. It ensures that a long string does not take longer to match than a short
-// one.
+// The maximum number of characters that are matched, so that matching a long string takes no longer than matching a
+// short one.
 const MAX_MATCHED = 300;
 
-/** Describes a JSON value without revealing it: its type, its size and, if allowed, its form. */
+/**
+ * Describes a JSON value without revealing it. The description contains the type, the size and, if allowed, the form.
+ */
 export function describeValue(value: unknown, { form, word }: DescriptionDetail): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `list of ${value.length}`;
@@ -44,12 +49,14 @@ export function describeValue(value: unknown, { form, word }: DescriptionDetail)
   return known === undefined ? size : `${size}, like ${known[0]}`;
 }
 
-/** Returns a short tag for a name. Tags distinguish callers within one process without revealing their names. */
+/** Returns a short tag for a name. Within one process, tags distinguish callers without revealing their names. */
 type NameTag = (name: string) => string;
 
 const MAX_REMEMBERED = 1_000;
 
-/** Creates a function that derives tags with a key, which is random by default. A limited number of tags is cached. */
+/**
+ * Creates a function that derives tags with a key. The key is random by default. A limited number of tags is cached.
+ */
 export function createNameTag(key: Buffer = randomBytes(32)): NameTag {
   return boundedMemo(MAX_REMEMBERED, (name: string) =>
     createHmac('sha256', key).update(name).digest('hex').slice(0, 12),

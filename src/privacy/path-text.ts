@@ -3,7 +3,7 @@ import { mayShow, isWord } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Path segments that are typical of this kind of server. Any other word could be a person's name. */
+/** Path segments that are typical of servers of this kind. Any other word could be a person's name. */
 const PATH_WORDS: ReadonlySet<string> = new Set(
   `accept action actions admin anonymize answer answers api article articles attachment attachments auth avatar
   badge cancelwiki close comment comments container content count delete execution expertise favorite follow
@@ -15,7 +15,7 @@ const PATH_WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the structure of an undocumented path for logs. Words that belong to this API are shown, and every other
+ * Returns the structure of an undocumented path, for logs. Words that belong to this API are shown. Every other
  * segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
  */
 export function safePath(target: string): string {
@@ -35,13 +35,13 @@ export function safePath(target: string): string {
 const MAX_PLACE = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
-/** Matches segments that are already masked, and the method in front of a path. */
+/** Matches segments that are already masked, and the method that precedes a path. */
 const SAFE_SEGMENT = /^(?:\*\*?|\{(?:id|name)\})?(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
- * Returns the place of a violation without any text that could come from a caller. Indices and ids become `*`. Segments
- * that are not plain names, or that look like an address or a token, become `?`. The length is limited.
+ * Returns the place of a violation, without any text that could come from a caller. Indices and ids become `*`.
+ * Segments become `?` if they are not plain names, or if they look like an address or a token. The length is limited.
  */
 export function placeText(at: string): string {
   const place = at
@@ -68,8 +68,8 @@ const NOT_A_NAME = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 /** Converts paths to templates. */
 interface PathTemplates {
   /**
-   * Returns the template of a path. `{id}` stands for a number and `{name}` for any other text. Unknown words are
-   * preserved only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
+   * Returns the template of a path. `{id}` stands for a number, and `{name}` for any other text. Unknown words remain
+   * only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
    */
   readonly of: (path: string, exists: boolean) => string;
   /** Returns whether a path segment is known in advance. */
@@ -77,7 +77,7 @@ interface PathTemplates {
 }
 
 /**
- * Compiles the function that converts paths to templates, for example `/services/v2/question/118.json` to
+ * Compiles the function that converts a path to a template, for example `/services/v2/question/118.json` to
  * `/services/v2/question/{id}.json`.
  */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
@@ -91,8 +91,8 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word names a collection, and a word after an id names a part of the object. Any other word may be a
-      // person's name, because clients can invent paths.
+      // The first word is the name of a collection, and a word after an id is the name of a part of the object. Any
+      // other word may be a person's name, because clients can invent paths.
       const names = exists && (at === start || NOT_A_NAME.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';

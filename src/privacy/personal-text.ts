@@ -1,35 +1,36 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only
- * here. Because every expression looks ahead a limited number of characters, matching is fast even for long strings.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This file is the only
+ * place where they are listed. Each expression looks ahead a limited number of characters, so matching is fast even
+ * for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
   /[^\s@/](?:@|%(?:25)*40)[^\s@/]/i,
   /[\w.+-]=40[\w-]/i,
-  // An IPv4 address with at least one group of two or more digits, which most version numbers do not have, or an IPv6
-  // address.
+  // An IPv6 address, or an IPv4 address with at least one group of two or more digits. Most version numbers have no
+  // such group.
   /(?<!\d)(?=(?:\d[-_.])*\d\d)\d{1,3}(?:[-_.]\d{1,3}){3}(?!\d)/,
   /(?<![\da-z])[\da-f]{0,4}(?::[\da-f]{0,4}){3,7}(?![\da-z])|::/i,
-  // Telephone numbers with a country code, or numbers that follow a word such as `phone` or `iban`.
+  // Telephone numbers with a country code, and numbers after a word such as `phone` or `iban`.
   /(?<![\w+])\+\d(?:[-._:/ ()]{0,2}\d){7}/,
   /(?<![A-Za-z])(?:tel|phone|mobile|fax|card|iban|ssn)\d*[-._:=/+]{0,2}\d(?:[-._:/]{0,2}\d){5}/i,
-  // Card numbers, North American telephone numbers, or account numbers (ISO 13616).
+  // Card numbers, North American telephone numbers, and account numbers (ISO 13616).
   /(?<!\d)\d{4}(?:[-._:/+= ]{1,2}\d{4}){3}(?!\d)/,
   /(?<!\d)\d{3}[-._:/+=]{1,2}\d{3}[-._:/+=]\d{4}(?!\d)/,
   /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?:[A-Z]{0,4}\d{10,26}|(?:[-._:/+= ][A-Z\d]{4}){3,7})(?![A-Za-z\d])/,
 ];
 
-/** Nine or more digits, possibly in groups. Names in contracts contain fewer digits. */
+/** Nine or more digits, possibly in groups. The names that contracts use contain fewer digits. */
 const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
-/** Four groups of digits, including IPv4 addresses whose groups all have one digit. */
+/** Four groups of digits. This includes IPv4 addresses in which every group has one digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
 /** Returns whether a string contains an e-mail or IP address, or a telephone, card or account number. */
 export const containsPersonalData = (text: string): boolean => PERSONAL.some((form) => form.test(text));
 
-/** Returns whether a string contains a number that is long enough to identify a person. */
+/** Returns whether a string contains a number so long that it may identify a person. */
 export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
 /** Returns whether a string contains four numbers that may be an IPv4 address or a version number. */
@@ -71,12 +72,12 @@ export function personalName(name: string): PersonalMark | undefined {
   return BY_NAME.find(([, pattern]) => pattern.test(lower))?.[0];
 }
 
-/** Recognizes personal values that have occurred since the process started. */
+/** Recognizes personal values that this process has seen since it started. */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
    * Returns whether a string is the value of a personal field or consists of words from such values. For example,
-   * `Jana` and `jana_novak` match Jana Novák.
+   * after the name Jana Novák has been seen, `Jana` and `jana_novak` are recognized.
    */
   readonly contains: (text: string) => boolean;
 }
@@ -87,12 +88,13 @@ const LONGEST = 200;
 
 /**
  * Creates an in-memory store of keyed hashes. The key never leaves the process. Only the most recent values are also
- * held as plain text, in memory.
+ * stored as plain text.
  */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
   const hashes = new Set<string>();
-  // The same few people appear on most pages, so recent values are stored as they are and need not be hashed again.
+  // The same few people appear on most pages, so recent values are stored as plain text and do not have to be hashed
+  // again.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const add = (text: string) => {
@@ -119,9 +121,9 @@ export function createPersonalMemory(): PersonalMemory {
 /** The maximum number of words in a name. A longer text is a sentence, whose words do not identify a person. */
 const MAX_WORDS = 5;
 
-/** Returns the words of a person's name, which may contain accents or be in the form of an address or identifier. */
+/** Returns the words of a person's name. The name may contain accents, or have the form of an address or identifier. */
 export function wordsOf(text: string): readonly string[] {
-  // The words in the URL of a page or picture belong to the server rather than to a person.
+  // The words in the URL of a page or picture come from the server. They are not part of a person's name.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

@@ -1,10 +1,10 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
- * listed only here. Because every expression looks ahead a limited number of characters, matching is fast even for long
- * strings.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. This
+ * file is the only place where they are listed. Each expression looks ahead a limited number of characters, so
+ * matching is fast even for long strings.
  */
 const CREDENTIALS = [
-  // A JSON Web Token, which begins with `{"` in Base64 (RFC 7519, 3.1).
+  // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519, 3.1).
   /eyJ[\w-]{8}/,
   /(?<![A-Za-z\d])(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[a-z]|whsec|npm|shpat|dop_v1|A[KS]IA)[-_]?[\w-]{12}/,
   /(?<![A-Za-z\d])(?:AIza[\w-]{20}|ya29\.[\w-]{8}|SG\.[\w-]{6,}\.[\w-]{6})/,
@@ -12,7 +12,7 @@ const CREDENTIALS = [
   /\b(?:basic|bearer)\s+[\w+/=.~-]{6}/i,
 ];
 
-/** Hexadecimal strings that are as long as hashes, keys and UUIDs. */
+/** Hexadecimal strings with the length of a hash, a key or a UUID. */
 const HEXADECIMAL = [
   /(?<![\da-z])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\da-z])/i,
   /[\da-f]{24}/i,
@@ -24,8 +24,8 @@ const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
- * Returns whether a string contains a key, a token, a password, or Base64 text that encodes a name with a password or
- * an e-mail address.
+ * Returns whether a string contains a key, a token, a password, or Base64 text in which a name is encoded together
+ * with a password or an e-mail address.
  */
 export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
@@ -38,7 +38,7 @@ export function containsRandomText(text: string): boolean {
 
 /**
  * Returns whether a Base64 string contains a credential or an e-mail address. Random Base64 text rarely decodes to
- * printable characters only, so false positives are rare.
+ * nothing but printable characters, so the result is rarely true by mistake.
  */
 function hidesCredential(text: string): boolean {
   const inside = Buffer.from(text, 'base64').toString('utf8');
@@ -46,7 +46,7 @@ function hidesCredential(text: string): boolean {
 }
 
 const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^(?:tracing\.headers|redis\.url)$/i;
-// These settings contain the location of a secret rather than the secret itself.
+// These settings say where a secret is and do not contain it.
 const SECRET_LOCATION = /(?:Env|File)$/;
 
 /** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
@@ -57,18 +57,18 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Image sizes, which are ignored. */
+/** Image sizes. They are ignored, because a word with an image size is not random. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * The fraction of rare pairs above which a word is considered random. The lower limit is for long words, in which the
- * fraction varies less.
+ * A word is considered random if more than this fraction of its pairs is rare. The lower limit is for long words, in
+ * which the fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
- * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, except for the rarest five
- * percent of all pairs. Two out of five random letter pairs are in this list.
+ * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, without the rarest five
+ * percent of all pairs. Of randomly chosen letter pairs, two out of five are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',
@@ -105,10 +105,10 @@ for (const [first, followers] of Object.entries(FOLLOWERS))
   for (const second of followers) USUAL[letterAt(first, 0) * ALPHABET + letterAt(second, 0)] = 1;
 
 /**
- * Returns whether a word (letters, digits, dashes and underscores) looks random. In a random word, many pairs of
- * characters are rare: they are unusual letter pairs, alternate between letters and digits, or contain an isolated
- * capital. The function misses fewer than 1 in 100 random words of 16 characters and fewer than 1 in 1,000 of 24
- * characters. It mistakes 3 in 1,000 human-made identifiers for random words.
+ * Returns whether a word (letters, digits, dashes and underscores) looks random. A word looks random if many of its
+ * pairs of characters are rare: unusual letter pairs, letters next to digits, or isolated capitals. The function
+ * misses fewer than 1 in 100 random words of 16 characters, and fewer than 1 in 1,000 of 24 characters. It mistakes 3
+ * in 1,000 identifiers made by people for random words.
  */
 export function looksRandom(text: string): boolean {
   if (text.length < MIN_CHARACTERS) return false;
@@ -125,12 +125,12 @@ export function looksRandom(text: string): boolean {
   return odd >= MIN_ODD && share > (characters < LONG ? MAX_ODD_SHARE : MAX_ODD_SHARE_LONG);
 }
 
-/** Returns whether the character at an index rarely follows the one before it in identifiers. */
+/** Returns whether the character at an index is one that rarely follows the character before it in identifiers. */
 function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;
   if (before === 'digit' || kind === 'digit') return before !== kind;
-  // A capital begins a new word, and words have at least two letters.
+  // A capital begins a new word, and a word has at least two letters.
   if (before === 'small' && kind === 'capital') return index < 2 || kindAt(word, index - 2) !== 'small';
   return USUAL[letterAt(word, index - 1) * ALPHABET + letterAt(word, index)] === 0;
 }

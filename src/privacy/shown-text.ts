@@ -6,8 +6,9 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Returns whether a string may be shown because it contains no credential, personal data, long number or random text.
- * Logs, the ledger, reports and proposals never show any other names or texts from messages.
+ * Returns whether a string may be shown. It may be shown if it contains no credential, personal data, long number or
+ * random text. Names and texts from messages that do not pass this test never appear in logs, the ledger, reports or
+ * proposals.
  */
 export function mayShow(text: string): boolean {
   return (
@@ -16,16 +17,16 @@ export function mayShow(text: string): boolean {
 }
 
 /**
- * Returns the beginning of a finding's text, or undefined if the text may not be shown. Findings do not contain values,
- * so this is a second line of defense.
+ * Returns the beginning of a finding's text, or undefined if the text may not be shown. Findings contain no values to
+ * begin with, so this is a second line of defense.
  */
 export function shownText(text: string | undefined): string | undefined {
   return text === undefined || !mayShow(text) ? undefined : text.slice(0, MAX_TEXT);
 }
 
 /**
- * Creates a version of `shownText` with a cache of limited size. There are few distinct descriptions, and checking one
- * takes longer than everything else that is done to record it.
+ * Creates a version of `shownText` with a cache of limited size. There are few distinct descriptions, and checking a
+ * description takes longer than all other work that is needed to record it.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);
@@ -33,15 +34,15 @@ export function createShownText(): typeof shownText {
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of id. It is accepted without further checks, because some of these ids contain groups of digits
- * that look like a card number.
+ * The most common form of id. Such an id is accepted without further checks, because some of these ids contain groups
+ * of digits that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
 /**
  * Returns whether a client's request id may be written to logs and the ledger and sent upstream. The id must be short
- * and plain, and it must not contain a credential or personal data. Random text and long numbers are allowed, because
- * ids often contain them. A person's name in an id cannot be distinguished from other words.
+ * and plain, and must not contain a credential or personal data. Random text and long numbers are allowed, because
+ * they are common in ids. A person's name in an id is not detected, because it looks like any other word.
  */
 export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;
@@ -62,14 +63,14 @@ export function plainName(name: string): string {
 
 const MAX_NAMES = 1_000;
 
-// Servers usually repeat the same undocumented fields, and checking a name takes longer than looking it up here.
+// Servers usually repeat the same undocumented fields, and checking a name takes longer than this lookup.
 const rememberedName = boundedMemo(MAX_NAMES, (name: string) =>
   (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
 );
 
 /**
- * Returns a parameter's name if it is short and plain enough to be shown to the client that sent it, or an empty string
- * otherwise.
+ * Returns a parameter's name if it is short and plain enough to be shown to the client that sent it. Returns an empty
+ * string otherwise.
  */
 export function plainParameter(name: string | undefined): string {
   return name !== undefined && /^[\w.-]{1,64}$/.test(name) && mayShow(name) ? name : '';
@@ -77,12 +78,12 @@ export function plainParameter(name: string | undefined): string {
 
 const FIELD_NAME = /^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
-/** Names of standards that contain numbers. */
+/** The names of standards that contain numbers. */
 const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**
- * Returns whether a string looks like the name of a JSON field. A name that contains an e-mail address, an object id, a
- * token or a space is probably a key in a map and may be personal data.
+ * Returns whether a string looks like the name of a JSON field. A name that contains an e-mail address, an object id,
+ * a token or a space is probably the key of a map entry, and may be personal data.
  */
 export function isFieldName(name: string): boolean {
   if (!FIELD_NAME.test(name) || /\d{3}/.test(name.replace(METHODS, ''))) return false;
@@ -91,7 +92,7 @@ export function isFieldName(name: string): boolean {
   return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name) && mayShow(name);
 }
 
-/** Returns whether a string is a plain word, such as an enum value, and not a token. */
+/** Returns whether a string is a plain word, such as an enum value, rather than a token. */
 export function isWord(text: string): boolean {
   return /^[A-Za-z][A-Za-z_-]{0,31}$/.test(text) && mayShow(text);
 }

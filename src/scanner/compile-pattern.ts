@@ -1,7 +1,7 @@
 import { UnsupportedSchema } from './schema-alternatives.ts';
 
 /**
- * The number of bytes per state. For each value that the next byte of a string can have, a state contains the next
+ * The number of bytes per state. For each possible value of the next byte of a string, these bytes contain the next
  * state.
  */
 const ROW = 256;
@@ -15,8 +15,8 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state, and column 0
- * contains 1 for accepting states. Strings with escapes are never accepted.
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. In column
+ * 0, accepting states have a 1. The automaton never accepts a string with escapes.
  */
 export function compilePattern(source: string): Uint8Array {
   const steps = toSteps(parsePattern(source));
@@ -55,7 +55,7 @@ function rowOf(
   for (const { first, codes } of classes) {
     const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
     for (const code of codes) {
-      // The first byte represents the whole character; the bytes that follow it do not change the state.
+      // The first byte stands for the whole character, and the bytes after it do not change the state.
       if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
       else if (code !== BACKSLASH) row[code] = next;
     }
@@ -65,7 +65,7 @@ function rowOf(
   return row;
 }
 
-/** Characters that every set in a pattern treats the same way. */
+/** Characters that no set in a pattern distinguishes. */
 interface CharacterClass {
   readonly first: number;
   readonly codes: readonly number[];
@@ -98,7 +98,7 @@ function toSteps(tree: PatternNode): Steps {
     if (empty.length > MAX_NODES) return from;
     if (part.kind === 'sequence') return part.parts.reduce((at, one) => append(one, at), from);
     const end = add();
-    // Every part begins at a new node, which has no transitions yet.
+    // Every part begins at a new node, which does not have any transitions yet.
     if (part.kind === 'set') byCharacter[from] = { set: part.set, to: end };
     else if (part.kind === 'choice') for (const one of part.parts) connect(append(one, branch(from)), end);
     else {
@@ -116,7 +116,7 @@ function toSteps(tree: PatternNode): Steps {
   return { empty, byCharacter, last: append(tree, add()) };
 }
 
-/** Returns the given nodes and all nodes that can be reached from them by empty transitions, in ascending order. */
+/** Returns the given nodes, and all nodes that empty transitions lead to, in ascending order. */
 function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
   const all = new Set(nodes);
   for (const node of all) for (const next of empty[node] ?? []) all.add(next);
@@ -124,9 +124,9 @@ function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly nu
 }
 
 /**
- * A set of characters, stored as one flag for each ASCII character and one flag for all others together. A set never
- * contains a character that the pattern rejects. It may lack some characters that the pattern accepts, because a body
- * that contains them is then simply parsed and validated.
+ * A set of characters, stored as one flag for each ASCII character and one flag for all other characters together. A
+ * set never contains a character that the pattern rejects. It may lack characters that the pattern accepts, in which
+ * case a body that contains them is parsed and validated.
  */
 type CharacterSet = Uint8Array;
 
@@ -184,7 +184,7 @@ function createReader(source: string): Reader {
 }
 
 /**
- * Parses alternatives. Only the outermost ones may have anchors. Where an anchor is missing, any text may precede or
+ * Parses alternatives. Only the outermost alternatives may have anchors. Without an anchor, any text may precede or
  * follow the match.
  */
 function readAlternatives(reader: Reader, outermost: boolean): PatternNode {
@@ -222,7 +222,7 @@ function readRepetition(reader: Reader): PatternNode {
   return repeated;
 }
 
-/** The maximum number of repetitions. A higher number would need too many states. */
+/** The maximum number of repetitions. More repetitions would need too many states. */
 const MAX_REPETITIONS = 200;
 
 /** Reads the rest of a quantifier such as `{2}`, `{2,}` or `{2,5}`. */
@@ -300,7 +300,7 @@ const sizeOf = (set: CharacterSet) => set.reduce((sum, has) => sum + has, 0);
 
 const complement = (set: CharacterSet): CharacterSet => set.map((has) => 1 - has);
 
-/** Returns the set of ASCII characters that pass a test. */
+/** Returns the set of all ASCII characters for which a test returns true. */
 function setOf(test: (one: { readonly code: number; readonly character: string }) => boolean): CharacterSet {
   const set = new Uint8Array(BEYOND_ASCII + 1);
   for (let code = 0; code < BEYOND_ASCII; code += 1)

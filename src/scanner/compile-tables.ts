@@ -7,15 +7,18 @@ import type { TableMemory } from './table-memory.ts';
 
 /** The tables of one schema, stored in the module's memory. */
 interface CompiledTables {
-  /** The address of the node for the whole body. */
+  /** The address of the node that contains the rules for the whole body. */
   readonly root: number;
   /** The names of the excerpt's members, by slot. */
   readonly names: readonly string[];
-  /** For each table, the path to its objects in the body, which consists of member names and `*` for array elements. */
+  /**
+   * For each table, the path to the objects in the body to which it applies. A path consists of member names, and of
+   * `*` for array elements.
+   */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to its values in the body. A scan can record departures from the
-   * expectation.
+   * For each node with an expectation, the path to the values in the body to which it applies. A scan can record
+   * departures from the expectation.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
@@ -25,15 +28,15 @@ interface Position {
   readonly path: readonly string[];
   /** The number of arrays that contain the value. */
   readonly level: number;
-  /** The parts of the value that the excerpt contains, or undefined if the value is not part of the excerpt. */
+  /** The parts of the value that belong to the excerpt, or undefined if the value does not belong to it. */
   readonly excerpt: ExcerptTree | undefined;
   readonly slot: number;
 }
 
-/** The maximum nesting depth. Only a recursive schema describes values that are nested more deeply. */
+/** The maximum nesting depth. Only recursive schemas describe values at a greater depth. */
 const MAX_DEPTH = 32;
 
-/** Creates a compiler that writes tables to a memory. All schemas in the same memory share their patterns. */
+/** Creates a compiler that writes tables to a memory. All schemas in a memory share their patterns. */
 export function createTableCompiler(memory: TableMemory) {
   const patterns = new Map<string, number>();
   const patternAt = (source: string): number => {
@@ -99,8 +102,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // Later steps read these members, but no schema documents them. If one of them is present, the scan cannot prove
-      // that the body is valid.
+      // Later steps read these members, but no schema documents them. If one of them is present, the scan does not
+      // try to prove that the body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -130,7 +133,7 @@ export function createTableCompiler(memory: TableMemory) {
 const NEVER: readonly PlacedSchema[] = [{ schema: false, path: '' }];
 const OTHERS = { ignored: layout.IGNORED, reported: layout.REPORTED, doubted: layout.DOUBTED } as const;
 
-/** Returns rules for an object that no schema describes, with the members that the excerpt contains. */
+/** Returns rules for an object that no schema describes. The rules contain the members that belong to the excerpt. */
 function openObject(excerpt: ExcerptTree | undefined): ObjectRules | undefined {
   const names = [...(excerpt?.inside.keys() ?? [])].filter((name) => name !== EVERY_ELEMENT);
   if (names.length === 0) return undefined;
@@ -151,7 +154,7 @@ function flagsOf(rules: ValueRules, hasInside: boolean): number {
   return flags;
 }
 
-/** Returns the rules for strings, which are either requirements or expectations. Throws if a value has both. */
+/** Returns the rules for strings. They are either requirements or expectations. Throws if a value has both. */
 function stringRules({ words, pattern, minLength, maxLength, expectedWords, expectedPattern }: ValueRules) {
   if (expectedWords === undefined && expectedPattern === undefined)
     return { allowedWords: words, allowedPattern: pattern, isExpectation: false };
@@ -184,7 +187,7 @@ interface KeyEntry {
   readonly need: number;
 }
 
-/** Writes an object's members and their hash table, and returns the address of the table. */
+/** Writes an object's members and their hash table to the memory, and returns the address of the table. */
 function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   const buckets = 2 ** Math.ceil(Math.log2(entries.length * 2));
   const table = memory.allocate(layout.TABLE_BUCKETS + buckets * 4);
@@ -197,8 +200,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // The scanner does not decode escapes, which some of these names need in JSON, and it does not search documented
-    // names for addresses. The name `__proto__` is excluded because a member with this name cannot be set.
+    // In JSON, some of these names need escapes, which the scanner does not decode. It does not search documented
+    // names for addresses either. A member named `__proto__` cannot be set, so this name is excluded.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
@@ -215,7 +218,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** Returns the hash of a name, computed in the same way as in the module. */
+/** Returns the hash of a name. The module computes it in the same way. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

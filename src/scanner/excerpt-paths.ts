@@ -1,7 +1,8 @@
 import { keysOf } from '../lib/json-pointer.ts';
 
 /**
- * The parts of a body that belong to an excerpt, as a tree of member names. `*` stands for every element of an array.
+ * The parts of a body that belong to an excerpt, as a tree of member names. The name `*` stands for every element of
+ * an array.
  */
 export interface ExcerptTree {
   readonly inside: ReadonlyMap<string, ExcerptTree>;

@@ -10,14 +10,14 @@ import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './t
 
 /** The rules for the members of an object. */
 export interface ObjectRules {
-  /** The schemas for each documented member. The members are in the order in which the schemas list them. */
+  /** The schemas for each documented member, in the order in which the schemas list the members. */
   readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
   readonly required: ReadonlySet<string>;
   /** The members that are expected but not required. */
   readonly expected: ReadonlySet<string>;
   /**
-   * The effect of an undocumented member: it is reported, it is ignored, or it prevents the scan from proving the body
-   * valid.
+   * What an undocumented member causes: it is reported, it is ignored, or it prevents the scan from proving that the
+   * body is valid.
    */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
@@ -31,7 +31,7 @@ export interface ValueRules {
   pattern: string | undefined;
   /** The allowed strings. */
   words: readonly string[] | undefined;
-  /** The expected pattern and the expected words. Other strings are valid, but they are recorded. */
+  /** The expected pattern and the expected words. A string that differs from them is valid, but the scan records it. */
   expectedPattern: string | undefined;
   expectedWords: readonly string[] | undefined;
   minLength: number;
@@ -44,7 +44,7 @@ export interface ValueRules {
   items: readonly PlacedSchema[];
 }
 
-/** The bits of all kinds of values. */
+/** The bits for all kinds of values together. */
 export const EVERY_KIND = NULL | TRUE | FALSE | INTEGER | FRACTION | STRING | OBJECT | ARRAY;
 const NUMBER = INTEGER | FRACTION;
 const KINDS: Readonly<Record<string, number>> = {
@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, number>> = {
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
   const [place] = places;
   if (place === undefined || places.length > 1 || typeof place.schema === 'boolean') return mergeAll(schemas, places);
-  // Most values have one schema, and many responses share most schemas, so results are cached.
+  // Most values have one schema, and many responses share most of their schemas, so results are cached.
   const known = merged.get(schemas) ?? new WeakMap<object, ValueRules>();
   merged.set(schemas, known);
   const rules = known.get(place.schema) ?? mergeAll(schemas, places);
@@ -141,7 +141,10 @@ function mergeTogether(places: Together): ValueRules {
   return rules;
 }
 
-/** Returns true if a word in an enum satisfies the other rules for strings, so the scan does not have to check them. */
+/**
+ * Returns whether a word in an enum satisfies the other rules for strings. The scan then does not have to check these
+ * rules.
+ */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;
   if (characters < minLength || characters > maxLength) return false;
@@ -156,9 +159,10 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // References have already been followed and combinations expanded.
+  // These keywords need no handling here, because references have already been followed and combinations expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
-  // `mergeObject` merges these keywords together, because `additionalProperties` depends on `properties`.
+  // `mergeObject` merges these keywords together, because the effect of `additionalProperties` depends on
+  // `properties`.
   ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [
     'type',
@@ -196,7 +200,8 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
 ]);
 
 /**
- * Sets the expectation for a string. Throws if there is already one, because the scan can record only one per string.
+ * Sets the expectation for a string. Throws if the string already has one, because the scan can record only one
+ * departure per string.
  */
 function expectOnce(rules: ValueRules, expectation: Partial<ValueRules>, path: string): void {
   if (rules.expectedPattern !== undefined || rules.expectedWords !== undefined)
@@ -233,7 +238,7 @@ function mergeObject(places: Together): ObjectRules | undefined {
     const additional = schema['additionalProperties'] as JsonSchema | undefined;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
-    // `additionalProperties` does not consider the properties that other schemas define for the same value.
+    // `additionalProperties` ignores the properties that other schemas define for the same value.
     if (!additional && places.filter(hasProperties).length > 1)
       throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
     if (!additional) others = 'doubted';

@@ -12,13 +12,16 @@ import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts'
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
-  /** The body, reduced to the members that the excerpt's paths name. */
+  /** The body, reduced to the members to which the excerpt's paths lead. */
   readonly excerpt: unknown;
-  /** The differences between the body and the contract. Bodies with the same differences share one object. */
+  /**
+   * The differences between the body and the contract. The same object is returned for bodies with the same
+   * differences.
+   */
   readonly differences: ScannedDifferences;
   /**
-   * False if the body contains no absolute address, that is, no string with a colon followed by a plain or escaped
-   * slash.
+   * False if the body contains no absolute address, because none of its strings contains a colon followed by a plain
+   * or escaped slash.
    */
   readonly hasAddress: boolean;
 }
@@ -26,13 +29,13 @@ interface ScannedBody {
 /** Checks bodies against one schema. */
 export interface Scanner {
   /**
-   * Returns the excerpt and the differences if the body is certainly valid. Returns undefined if the body must be
-   * parsed and validated.
+   * Returns the excerpt and the differences if the scan has proved that the body is valid. Returns undefined if the
+   * body must be parsed and validated.
    */
   readonly scan: (body: Buffer) => ScannedBody | undefined;
 }
 
-/** The schema that a scanner checks, and the excerpt that it returns. */
+/** The schema that a scanner checks, and the excerpt that the scanner returns. */
 export interface ScannerSource {
   readonly schemas: SchemasByPath;
   readonly schema: PlacedSchema;
@@ -40,7 +43,7 @@ export interface ScannerSource {
   readonly excerpt: readonly string[];
 }
 
-/** Compiles scanners that share the memory of one module. */
+/** Compiles scanners that share one module and its memory. */
 export interface ScannerModule {
   /** Compiles the tables of a schema. Throws `UnsupportedSchema` if the scanner cannot check it. */
   readonly compile: (source: ScannerSource) => Scanner;
@@ -48,7 +51,9 @@ export interface ScannerModule {
 
 /** The maximum size of a body that is scanned, in bytes. */
 const MAX_BODY = 1024 * 1024;
-/** The maximum nesting depth of a body that is scanned. It limits the stack size, because the module is recursive. */
+/**
+ * The maximum nesting depth of a body that is scanned. The module is recursive, so this limits the size of its stack.
+ */
 const MAX_DEPTH = 60;
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
@@ -65,7 +70,7 @@ const viewsOf = (buffer: ArrayBuffer) => ({
   numbers: new Float64Array(buffer),
 });
 
-/** The exports of tools/scanner/module/scan.ts. */
+/** The exports of the module in tools/scanner/module/scan.ts. */
 interface ModuleExports {
   readonly memory: ModuleMemory;
   readonly scan: (node: number, from: number, to: number, maxDepth: number) => number;
@@ -74,8 +79,8 @@ interface ModuleExports {
 /**
  * Loads the module. Bodies that exceed `limits` are never reported as valid.
  *
- * A scanner proves, in one pass over the bytes and without creating objects, that a body is JSON and satisfies its
- * schema. It never decides that a body is invalid. If there is any doubt, the body is parsed and validated as if there
+ * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its
+ * schema. It never decides that a body is invalid. In case of doubt, the body is parsed and validated as if there
  * were no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
  * decision.
  */
@@ -85,8 +90,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
   const tables = createTableMemory(memory);
   const compile = createTableCompiler(tables);
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
-  // An escape takes at least two bytes, and 16 escapes are allowed per value, so a body of this size cannot have too
-  // many.
+  // An escape has at least two bytes, and 16 escapes are allowed per value, so a body of this size cannot contain too
+  // many escapes.
   const maxBody = Math.min(MAX_BODY, limits.values * 32);
   let views = viewsOf(memory.buffer);
 
@@ -99,7 +104,7 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           const { length } = body;
           if (length > maxBody) return undefined;
           const start = tables.end;
-          // Adding a table or scanning a longer body can grow the memory, which replaces the buffer.
+          // Adding a table or scanning a longer body can grow the memory, in which case the buffer is replaced.
           if (start + length + layout.PADDING > views.bytes.length) {
             growTo(memory, start + length + layout.PADDING);
             views = viewsOf(memory.buffer);
@@ -107,12 +112,12 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           views.bytes.set(body, start);
           if (scan(root, start, start + length, maxDepth) === 0) return undefined;
           const { integers } = views;
-          // The parser would replace bytes that are not valid UTF-8, so the parsed value would differ from the scanned
-          // bytes.
+          // In a body that is not valid UTF-8, the parser would replace bytes, so the parsed value would differ from
+          // the bytes that were scanned.
           const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
           if (!isPlain && !isUtf8(body)) return undefined;
-          // Every 64 bytes of the body also count as one value so that long numbers and white space count toward the
-          // limit.
+          // Every 64 bytes of the body count as one more value, so that long numbers and white space count toward the
+          // limit too.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
           const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;

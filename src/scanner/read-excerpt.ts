@@ -5,24 +5,24 @@ import * as layout from './table-layout.ts';
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
 const KIND = 2 ** layout.TAG_BITS - 1;
 
-/** The views of the module's memory that are used to read an excerpt. */
+/** The views of the module's memory through which an excerpt is read. */
 interface EventViews {
   readonly integers: Uint32Array;
   readonly numbers: Float64Array;
 }
 
-/** The body. Events refer to its bytes by address. */
+/** The body. Events contain the addresses of bytes in it. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */
   readonly start: number;
-  /** `latin1` is faster but decodes only ASCII correctly. */
+  /** `latin1` is faster, but decodes only ASCII correctly. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
 /**
- * Reads the excerpt that a scan has written: the body, reduced to the members that the excerpt's paths name. If no path
- * leads into the elements of an array, the array in the excerpt has the right length but no elements.
+ * Reads the excerpt that a scan has written: the body, reduced to the members to which the excerpt's paths lead. If
+ * no path leads into the elements of an array, the array in the excerpt has the right length, but no elements.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,
@@ -73,7 +73,7 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects, members and strings that the records of a scan refer to. */
+/** The paths of the objects, members and strings to which the records of a scan refer. */
 interface RecordedPlaces {
   /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;
@@ -83,7 +83,7 @@ interface RecordedPlaces {
 
 const NONE: ScannedDifferences = { undocumented: undefined, departures: [] };
 
-/** The number of remembered results, and the maximum length of their keys. */
+/** The maximum number of results that are remembered, and the maximum length of their keys. */
 const MAX_REMEMBERED = 64;
 const MAX_KEY = 2000;
 
@@ -91,8 +91,8 @@ const MAX_KEY = 2000;
  * Creates a function that reads the differences that a scan has recorded. The function returns undefined if an
  * undocumented member is named `__proto__`, because a member with this name cannot be set.
  *
- * A server usually sends the same undocumented members with every response. If so, the function returns the same object
- * each time so that callers can recognize it.
+ * A server usually sends the same undocumented members with every response. In that case, the function returns the
+ * same object each time, by which callers can recognize it.
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,
@@ -119,7 +119,10 @@ interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces
   readonly departures: number;
 }
 
-/** Returns a string that is the same for two bodies only if the same differences are reported for them. */
+/**
+ * Returns a string for the differences of a body. Two bodies have the same string only if the same differences are
+ * reported for them.
+ */
 function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {
   let key = '';
   for (let index = 0; index < members; index += 1) {
@@ -130,8 +133,8 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
     const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
     const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
     const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
-    // Reports contain only the type and size of a value, so all integers are treated as equal. Each name is followed by
-    // a quotation mark, which cannot occur in the name itself.
+    // Reports contain only the type and size of a value, so all integers are treated as equal. A quotation mark
+    // follows each name, because it cannot occur in a name.
     key += isInteger(body, value, valueEnd)
       ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
       : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;
@@ -149,7 +152,7 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
   return key;
 }
 
-/** Returns the array indices that a record contains for a path. */
+/** Returns the array indices that a record stores for a path. */
 function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, at: number): string {
   let text = '';
   let level = 0;
@@ -162,10 +165,10 @@ function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, a
   return text;
 }
 
-/** The maximum length, in bytes, of an integer that is not parsed. A longer one could overflow to infinity. */
+/** The maximum length, in bytes, of an integer that is not parsed. A longer integer could overflow to infinity. */
 const MAX_DIGITS = 16;
 
-/** Returns true if the bytes of a JSON value are an integer without a fraction or an exponent. */
+/** Returns whether the bytes of a JSON value are an integer, without a fraction or an exponent. */
 function isInteger(body: Buffer, from: number, to: number): boolean {
   if (to - from > MAX_DIGITS) return false;
   for (let at = body[from] === MINUS ? from + 1 : from; at < to; at += 1) {
@@ -223,7 +226,7 @@ function readDepartures(
   });
 }
 
-/** Replaces each `*` in a path with the corresponding index in a record. */
+/** Replaces each `*` in a path with the matching index of a record. */
 function withIndices(path: readonly string[], word: (offset: number) => number, indices: number): (string | number)[] {
   let level = 0;
   return path.map((step) => {
@@ -233,7 +236,7 @@ function withIndices(path: readonly string[], word: (offset: number) => number, 
   });
 }
 
-/** Puts a value into a body, creating the objects and arrays around it if necessary. */
+/** Puts a value into a body. Creates the objects and arrays around the value if necessary. */
 function put(root: { body: unknown }, steps: readonly (string | number)[], name: string, value: unknown): void {
   const keys = ['body', ...steps, name];
   let here = root as Record<string | number, unknown>;

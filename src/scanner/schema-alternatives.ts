@@ -3,20 +3,20 @@ import { posix } from 'node:path';
 /** A JSON Schema. `true` accepts every value, and `false` accepts none. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** Schemas, keyed by path. References between schemas are relative paths. */
+/** Schemas, keyed by path. A schema refers to another by its relative path. */
 export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
 
-/** A schema and the base path of its references. */
+/** A schema, and the path to which its references are relative. */
 export interface PlacedSchema {
   readonly schema: JsonSchema;
   readonly path: string;
 }
 
-/** A group of schemas, all of which a value must match. References and combinations have been resolved. */
+/** A group of schemas, all of which a value must match. Their references and combinations have been resolved. */
 export type Together = readonly PlacedSchema[];
 
 /**
- * Thrown for a schema that the scanner cannot check. Responses with such a schema are parsed and validated as if there
+ * Thrown for a schema that the scanner cannot check. Responses with this schema are parsed and validated as if there
  * were no scanner.
  */
 export class UnsupportedSchema extends Error {
@@ -26,7 +26,7 @@ export class UnsupportedSchema extends Error {
 const MAX_ALTERNATIVES = 16;
 const MAX_DEPTH = 32;
 
-/** Returns the alternative ways in which a value can match several schemas at once. Throws if there are too many. */
+/** Returns the alternative ways in which a value can match all of several schemas. Throws if there are too many. */
 export function alternativesOfAll(schemas: SchemasByPath, places: readonly PlacedSchema[]): readonly Together[] {
   return places.reduce<readonly Together[]>((all, place) => both(all, alternativesOf(schemas, place)), [[]]);
 }
@@ -49,7 +49,7 @@ function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0):
     all = both(all, alternativesOf(schemas, { schema: referenced, path: target }, depth + 1));
   }
   for (const part of schemasIn(schema['allOf'])) all = both(all, inside(part));
-  // Alternatives must apply to different kinds of values so that at most one can match.
+  // Each alternative must apply to different kinds of values, so that at most one alternative can match.
   for (const keyword of ['anyOf', 'oneOf'])
     if (schema[keyword] !== undefined) all = both(all, schemasIn(schema[keyword]).flatMap(inside));
   return all;

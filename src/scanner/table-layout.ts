@@ -21,7 +21,8 @@ export const SHORT_NUMBERS_FIT = 2048;
 /** An additional flag: strings that do not have the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
-// A node contains the rules for one value. References are addresses, and 0 means that the rule is absent.
+// A node contains the rules for one value. References in it are addresses, and the address 0 means that there is no
+// such rule.
 export const NODE_KINDS = 0;
 /** The value's slot in the excerpt, or 0 for a value that is not part of it. */
 export const NODE_SLOT = 4;
@@ -35,23 +36,23 @@ export const NODE_TABLE = 40;
 export const NODE_ITEMS = 44;
 export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
-/** The number of arrays that contain an array. It determines where `INDICES` stores the array's current index. */
+/** The number of arrays around an array. It determines where `INDICES` stores the current index of the array. */
 export const NODE_LEVEL = 56;
 /** The number of the last scan that recorded an unexpected string for this node. */
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
-// A table contains the documented members of an object, which are looked up by a hash of their name.
+// A table contains the documented members of an object. They are found by a hash of their name.
 /** The sum of `KEY_REQUIRED` of all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
-/** The member that came first in the last scanned object and is expected to come first again. */
+/** The first member of the last scanned object. The next object is expected to begin with the same member. */
 export const TABLE_FIRST = 8;
-/** The number of hash buckets minus one. The buckets follow, and each contains the address of its first member. */
+/** The number of hash buckets minus one. The buckets come next. Each contains the address of its first member. */
 export const TABLE_MASK = 12;
 export const TABLE_BUCKETS = 16;
 
-// The effects of an undocumented member.
+// What an undocumented member causes.
 export const IGNORED = 0;
 export const REPORTED = 1;
 export const DOUBTED = 2;
@@ -68,20 +69,21 @@ export const KEY_REQUIRED = 12;
 export const KEY_STAMP = 16;
 /** The next member with the same hash. */
 export const KEY_CHAIN = 24;
-/** The number of the last scan that recorded the member as absent. */
+/** The number of the last scan that recorded that the member was absent. */
 export const KEY_RECORDED = 28;
 export const KEY_NAME = 32;
 
 /** If the member is absent, the body is invalid. */
 export const REQUIRED = 1;
 /**
- * If the member is absent, its absence is recorded. No object has this many required members, so sums stay unambiguous.
+ * If the member is absent, its absence is recorded. The value is larger than the number of required members that any
+ * object has, so that sums stay unambiguous.
  */
 export const EXPECTED = 65536;
 
-// A pattern is an automaton with one row of 256 bytes per state, which contains the next state for each byte. State 0
-// means failure, and state 1 is the initial state. Because byte 0 never occurs in a string, its column marks accepting
-// states with 1.
+// A pattern is an automaton with one row of 256 bytes per state. The row contains the next state for each byte. State
+// 0 means failure, and state 1 is the initial state. Byte 0 never occurs in a string, so its column contains 1 for
+// accepting states.
 
 /**
  * Words are the values of an `enum`. They are stored as the number of words, followed by the length and the bytes of
@@ -92,13 +94,13 @@ export const WORDS_FIRST = 4;
 // The results of a scan.
 export const RESULT_VALUES = 1024;
 export const RESULT_UNDOCUMENTED = 1028;
-/** 1 if a string in the body may contain non-ASCII bytes. */
+/** 1 if a string in the body may contain bytes that are not ASCII. */
 export const RESULT_BEYOND_ASCII = 1032;
-/** 1 if a string in the body may contain the beginning of an absolute address: a colon and a slash. */
+/** 1 if a string in the body may contain the beginning of an absolute address, which is a colon and a slash. */
 export const RESULT_ADDRESS = 1036;
-/** The number of recorded departures. */
+/** The number of departures that were recorded. */
 export const RESULT_DEPARTURES = 1056;
-/** The current index in each open array. */
+/** The current index in each array that the scan is inside. */
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;
 
@@ -117,15 +119,16 @@ export const MAX_MEMBERS = 64;
 /** The maximum number of undocumented members in all objects combined. The search in parsed bodies stops at 2000. */
 export const MAX_EXAMINED = 1999;
 
-/** The names of the open objects around the current value. Each entry is a position and a length. */
+/** The names of the members that lead to the current value. Each entry is a position and a length. */
 export const NAMES = 4160;
 export const NAME_SIZE = 8;
-/** The maximum number of names that are compared in one open object. */
+/** The maximum number of names that are compared in one object. */
 export const MAX_NAMES = 64;
 export const NAMES_END = 12352;
 
-// A departure from what the contract expects: an absent member, or a string with an unexpected form. It contains the
-// node of the member or string, where the string begins and ends (0 for an absent member), and the array indices.
+// A departure from what the contract expects: an absent member, or a string with an unexpected form. It is stored as
+// the node of the member or string, the beginning and the end of the string (0 for an absent member), and the array
+// indices.
 export const DEPARTURES = 12352;
 export const DEPARTURE_NODE = 0;
 export const DEPARTURE_FROM = 4;
@@ -135,8 +138,8 @@ export const DEPARTURE_SIZE = 32;
 export const MAX_DEPARTURES = 120;
 
 /**
- * The excerpt as a sequence of events. Each event has a tag (slot and kind), followed by a number, a count, or the
- * start and end of a text.
+ * The excerpt as a sequence of events. Each event consists of a tag (slot and kind), and of a number, a count, or the
+ * beginning and the end of a text.
  */
 export const EVENTS = 16384;
 export const EVENT_TEXT = 4;
@@ -154,7 +157,7 @@ export const EVENT_STRING = 5;
 export const EVENT_JSON = 6;
 export const EVENT_OBJECT = 7;
 export const EVENT_ARRAY = 8;
-/** An array of which only the length is part of the excerpt. */
+/** An array of which the excerpt contains only the length. */
 export const EVENT_COUNT = 9;
 export const EVENT_END = 10;
 /** The slot of array elements. Higher slots are names. */

@@ -4,7 +4,7 @@ const PAGE = 65_536;
 
 /** The memory of a WebAssembly module. */
 export interface ModuleMemory {
-  /** The current buffer, which is replaced every time the memory grows. */
+  /** The current buffer. It is replaced whenever the memory grows. */
   readonly buffer: ArrayBuffer;
   readonly grow: (pages: number) => number;
 }
@@ -29,7 +29,8 @@ export function createTableMemory(memory: ModuleMemory): TableMemory {
       const address = tables.end;
       tables.end += Math.ceil(size / 16) * 16;
       growTo(memory, tables.end);
-      // Bodies are stored after the last table, so this part of the memory may contain bytes of an earlier body.
+      // Bodies are stored after the last table, so this part of the memory may still contain bytes of an earlier
+      // body.
       new Uint8Array(memory.buffer).fill(0, address, tables.end);
       return address;
     },

@@ -13,18 +13,21 @@ import { toWalkedGateway } from './send-walk-request.ts';
 
 /** Options for a walk that samples the upstream. */
 interface LearnWalkOptions {
-  /** The value of `Authorization`; undefined for an anonymous walk. */
+  /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
-  /** Ids from the command line, by path parameter. */
+  /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk over the contract. About one hundred additional requests follow. */
+  /** The maximum number of requests in the walk over the contract. About one hundred more requests follow it. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
   readonly probePageSize: boolean;
   readonly onProgress: (progress: {
     readonly sent: number;
-    /** The number of requests still queued for the walk over the contract; undefined once that walk has ended. */
+    /**
+     * The number of requests that are still queued for the walk over the contract. Undefined after that walk has
+     * ended.
+     */
     readonly left?: number | undefined;
     readonly operation: string;
   }) => void;
@@ -33,7 +36,7 @@ interface LearnWalkOptions {
 /** The result of the walk. */
 interface LearnWalkSummary {
   readonly walked: WalkSummary;
-  /** The number of additional requests after the walk over the contract. */
+  /** The number of requests that were sent after the walk over the contract. */
   readonly further: number;
 }
 
@@ -43,7 +46,7 @@ interface Sender {
 }
 
 /**
- * Requests the contract's safe operations and then sends additional requests, one at a time. The learner samples every
+ * Requests the contract's safe operations, and then sends more requests, one at a time. The learner samples every
  * response.
  */
 export async function walkToLearn(
@@ -132,7 +135,7 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
     if (!Buffer.isBuffer(body)) return undefined;
     return { status, text: body.toString('utf8'), json: parsedValue(parseBounded(body, DEFAULT_JSON_LIMITS)) };
   } catch (error) {
-    // The walk continues without the information from this request.
+    // The walk continues without the information that this request would have provided.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }
@@ -140,8 +143,8 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
 
 const NAMED = /key$/i;
 /**
- * Matches the names of keys with secret values. In a request path, such a value would appear in the logs of the server
- * and its proxies.
+ * Matches the names of keys with secret values. In a request path, such a value would appear in the logs of the
+ * server and of its proxies.
  */
 const SECRET =
   /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;
@@ -149,7 +152,10 @@ const ISSUE_KEY = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
 const MAX_DEPTH = 5;
 const MAX_ELEMENTS = 20;
 
-/** Returns the issue keys in a ticket, at any depth. A key is recognized by its form or by the name of its field. */
+/**
+ * Returns the issue keys in a ticket, at any depth. An issue key is recognized by its own form or by the name of its
+ * field.
+ */
 export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly string[] {
   if (typeof value === 'string')
     return ISSUE_KEY.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
@@ -162,32 +168,35 @@ const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);
 
 /** A request for information that the walk over the contract does not provide. */
 interface LearnRequest {
-  /** The id of the requested operation; undefined for an undocumented path. */
+  /** The id of the requested operation. Undefined for an undocumented path. */
   readonly operation: string | undefined;
   /** The path and query. */
   readonly target: string;
   readonly details?: boolean;
   readonly page?: number;
   readonly pageSize?: number;
-  /** The target to request instead if the page size is refused. */
+  /** The target to request instead if the server refuses the page size. */
   readonly fallback?: string;
 }
 
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path: just enough to provide evidence. */
+/** The number of requests for one path. It is just large enough to provide evidence. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
-/** How many tickets to request: enough to tell fields that are always present from those that are sometimes present. */
+/**
+ * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
+ * are sometimes present.
+ */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
- * Returns requests for pages of lists with attachments and for follow relations, because the plain walk does not
- * request enough of them.
+ * Returns requests for follow relations and for pages of lists with attachments, because the plain walk requests too
+ * few of them.
  */
 function openPlaceRequests(ids: IdsOf): LearnRequest[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
@@ -212,7 +221,7 @@ function openPlaceRequests(ids: IdsOf): LearnRequest[] {
         target: `${BASE}/${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
         page,
         pageSize: PAGE_SIZE,
-        // The server's maximum page size may be smaller.
+        // The server's maximum page size may be smaller than the requested one.
         fallback: `${BASE}/${name}.json?page=${page}`,
       })),
     ),
@@ -225,8 +234,8 @@ function openPlaceRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups of tickets by node, which the specification mentions but does not describe. Only some nodes have
- * tickets.
+ * Returns lookups of tickets by node. The specification mentions these paths but does not describe them. Only some
+ * nodes have tickets.
  */
 function ticketRequests(ids: IdsOf): LearnRequest[] {
   return ids('nodeId')
@@ -235,8 +244,8 @@ function ticketRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups by the issue keys in ticket responses. If there are few keys, each one is requested several times for
- * more evidence.
+ * Returns lookups by the issue keys that ticket responses contained. If there are only a few keys, each is requested
+ * several times to provide more evidence.
  */
 function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);
@@ -266,7 +275,7 @@ function undocumentedRequests(ids: IdsOf): LearnRequest[] {
 /** The page sizes that a probe requests, in order. */
 const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
 
-/** The lists whose page sizes are probed. They can be requested without an id. */
+/** The lists whose page sizes are probed. No id is needed to request them. */
 const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
   ['listQuestions', `${BASE}/question.json`],
   ['listIdeas', `${BASE}/idea.json`],
@@ -279,8 +288,8 @@ const undocumented = (path: string): LearnRequest => ({ operation: undefined, ta
 type SendRequest = (request: LearnRequest) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests larger and larger pages until one contains all items. If a size is refused, finds the largest one that is
- * accepted.
+ * Requests larger and larger pages until a page contains all items. If the server refuses a size, finds the largest
+ * size that it accepts.
  */
 async function probePageSizes(send: SendRequest): Promise<void> {
   for (const [operation, path] of PROBED_LISTS) {

@@ -67,7 +67,7 @@ export async function sendWalkRequest(
   } catch (thrown) {
     const error = toError(thrown);
     trace.error = error.code;
-    // The body was truncated after the head, so a client would not have received a complete response.
+    // The body was truncated after the head had arrived, so a client would not have received a complete response.
     end(trace.upstream?.status === undefined ? error.status : 0);
     return { kind: 'failure', error, trace };
   }
@@ -114,26 +114,29 @@ export interface WalkedResponse {
   /** The request with its decoded parameters. */
   readonly exchange: Exchange;
   readonly status: number;
-  /** The value of `Content-Type`; undefined if there is none. */
+  /** The value of `Content-Type`. Undefined if there is none. */
   readonly mediaType: string | undefined;
-  /** The text of the body; undefined if it was too large or could not be decoded. */
+  /** The text of the body. Undefined if the body was too large or could not be decoded. */
   readonly text: string | undefined;
-  /** The parsed body; undefined if it is not JSON. */
+  /** The parsed body. Undefined if the body is not JSON. */
   readonly json: unknown;
   /** The complete trace. */
   readonly trace: Trace;
 }
 
-/** Observes a walk. It is called once for every response, in order. */
+/** Observes a walk. Called once for every response, in the order of the requests. */
 export type WalkObserver = (response: WalkedResponse) => void;
 
-/** The part of the gateway that a walk uses. It has no listener and processes requests one at a time. */
+/** The part of the gateway that a walk uses. It has no listener, and processes requests one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
-  /** Processes a request and returns its reply. Throws a GatewayError if there is none. */
+  /** Processes a request and returns its reply. Throws a GatewayError if there is no reply. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
-  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded. Throws if it is truncated. */
+  /**
+   * Reads and decodes a body. Returns undefined if the body is too large or cannot be decoded. Throws if it is
+   * truncated.
+   */
   read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
@@ -156,8 +159,8 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a streamed body to its end, and rejects if it is truncated. A streamed body is either too large to be checked
- * or truncated, and truncation becomes apparent only at the end.
+ * Reads a streamed body to its end, and rejects if the body is truncated. A body is streamed only if it is too large
+ * to be checked or is truncated, and a truncation becomes apparent only at the end.
  */
 function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;
@@ -190,12 +193,13 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errorsFor: () => mode.errors,
     embedded: false,
     isWalk: true,
-    // These files belong to the running gateway, so a walk does not change them. The ladder's promotions do not affect
-    // a walk either.
+    // These files belong to the running gateway, so a walk does not change them. In turn, the ladder's promotions do
+    // not affect a walk.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // The caller has an account on the upstream but may not be in the roles file. A real upstream has no demo accounts.
+    // The caller has an account on the upstream, but may not be in the roles file. A real upstream has no demo
+    // accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

@@ -2,10 +2,10 @@ import { itemsOf, toObject } from '../contract/values.ts';
 import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
 import type { Operation } from '../model/operation.ts';
 
-/** The maximum number of resources that are requested for one operation. */
+/** The maximum number of resources requested per operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns an operation's plain requests: one per known resource, or none while an id is missing. */
+/** Returns an operation's plain requests, one per known resource. Returns none as long as an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -15,7 +15,7 @@ export function firstRequests(operation: Operation, ids: KnownIds): readonly Wal
   }));
 }
 
-/** Returns the path parameters of an operation for which no id is known. */
+/** Returns those path parameters of an operation for which no id is known. */
 export function missingIds(operation: Operation, ids: KnownIds): readonly string[] {
   return pathParameters(operation).filter((name) => ids.of(name).length === 0);
 }
@@ -23,7 +23,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // Pairs the nth ids of all parameters so that every id is requested but not every combination of ids.
+  // Combines the nth ids of all parameters, so that every id is requested, but not every combination of ids.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
@@ -41,19 +41,22 @@ export interface WalkRequest {
   readonly operation: string;
   /** The path and query, percent-encoded. */
   readonly target: string;
-  /** The query without the path; empty if there is none. */
+  /** The query without the path. Empty if there is no query. */
   readonly query: string;
   /**
-   * The priority. Lower ranks are sent first so that every operation is requested once before any operation is
-   * requested in detail.
+   * The priority. Requests with lower ranks are sent first, so that every operation is requested once before any
+   * operation is requested in detail.
    */
   readonly rank: number;
 }
 
-/** The ranks, from the first request for each operation to requests that are sent only if the maximum allows it. */
+/**
+ * The ranks, from the first request for each operation to the requests that are sent only if the maximum leaves room
+ * for them.
+ */
 const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;
 
-/** An additional query for a resource that has already been requested. */
+/** An additional query for a resource that has been requested before. */
 interface Variation {
   readonly query: string;
   readonly rank: number;
@@ -62,7 +65,10 @@ interface Variation {
 const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
 
-/** Returns additional queries for an operation, derived from its parameters and its plain response. */
+/**
+ * Returns additional queries for an operation. They are derived from its parameters and from the response to its
+ * plain request.
+ */
 export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
     operation.parameters
@@ -142,7 +148,7 @@ const membersOf = (value: unknown): Members => toObject(value) ?? {};
 export interface KnownIds {
   /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;
-  /** Returns the ids of a kind, starting with those from the command line. */
+  /** Returns the ids of one kind, beginning with those from the command line. */
   of(kind: string): readonly string[];
 }
 
@@ -179,7 +185,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
 /** The ids in a response, by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
-/** The path parameter that accepts the ids in a list, by the name of the list. */
+/** For each list, by its name, the path parameter that accepts the ids in the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
   answers: 'answerId',
@@ -187,8 +193,8 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The path parameter that accepts the id of an object without a `type`, by the name of the field that contains the
- * object.
+ * For each field that contains an object without a `type`, by the field's name, the path parameter that accepts the
+ * object's id.
  */
 const OBJECTS: Readonly<Record<string, string>> = {
   author: 'userId',
@@ -206,7 +212,10 @@ const NODE_TYPES: ReadonlySet<string> = new Set(['question', 'answer', 'idea', '
 const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 
-/** Finds the ids in the text of a response as strings of digits, because a number cannot represent every 64-bit id. */
+/**
+ * Finds the ids in the text of a response. The ids are strings of digits, because a number cannot represent every
+ * 64-bit id.
+ */
 function discoverIds(text: string): DiscoveredIds {
   const found = new Map<string, Set<string>>();
   const collect = (kind: string, value: unknown) => {

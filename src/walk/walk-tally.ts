@@ -4,7 +4,7 @@ import type { WalkOutcome } from './send-walk-request.ts';
 export interface WalkTally {
   add(operation: string, outcome: WalkOutcome): void;
   sent(): number;
-  /** The number of requests as counted by the upstream, including those that were repeated on a new connection. */
+  /** The number of requests that the upstream received. This includes those that were repeated on a new connection. */
   spent(): number;
   /** The number of requests for which the upstream returned a response. */
   responses(): number;
@@ -45,7 +45,7 @@ export function createWalkTally(): WalkTally {
 }
 
 /**
- * Returns the maximum number of attempts that a single result can represent. Two connection resets are reported as a
+ * Returns the maximum number of attempts that one result can stand for. Two connection resets are reported as a
  * single failure.
  */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
@@ -55,7 +55,10 @@ function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
 /** An operation that a walk could not request, and the reason. */
 interface NotWalked {
   readonly operation: string;
-  /** Path parameters for which no id was found. Empty if the maximum number of requests was reached first. */
+  /**
+   * The path parameters for which no id was found. Empty if the walk reached its maximum number of requests before
+   * this operation.
+   */
   readonly missing: readonly string[];
 }
 
@@ -63,7 +66,7 @@ interface NotWalked {
 interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;
-  /** The number of responses by status; 0 represents a missing response. */
+  /** The number of responses by status. The status 0 stands for a missing response. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
@@ -74,7 +77,7 @@ export interface WalkSummary {
   readonly notWalked: readonly NotWalked[];
   /** The reason why the walk ended: all requests sent, maximum reached, signal received, or upstream unreachable. */
   readonly ended: 'complete' | 'max-requests' | 'signal' | 'unreachable';
-  /** The text of the last failure; undefined unless the walk ended as `unreachable`. */
+  /** The text of the last failure. Undefined unless the walk ended as `unreachable`. */
   readonly failure: string | undefined;
   /** The number of planned requests that were not sent. */
   readonly left: number;

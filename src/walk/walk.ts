@@ -9,19 +9,21 @@ import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.
 
 /** Options for a walk. */
 export interface WalkOptions {
-  /** The value of `Authorization`; undefined for an anonymous walk. */
+  /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
-  /** The maximum number of requests, including repeated ones. Only the repetition of the last request can exceed it. */
+  /**
+   * The maximum number of requests, including repeated ones. It can be exceeded only if the last request is repeated.
+   */
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
   readonly delayMs: number;
   /** Ids known in advance, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** Ends the walk, which then returns the results so far. */
+  /** Ends the walk when it is triggered. The walk then returns the results so far. */
   readonly signal: AbortSignal;
   /** Receives the complete trace of every request. */
   readonly record: (trace: Trace) => void;
-  /** Called before every request; `left` is the number of queued requests. */
+  /** Called before every request. `left` is the number of requests that are still queued. */
   readonly onProgress?: (progress: {
     readonly sent: number;
     readonly left: number;
@@ -35,8 +37,7 @@ export interface WalkOptions {
 const MAX_FAILURES = 5;
 
 /**
- * Requests all safe operations of the contract from the upstream, one at a time, and passes every response to
- * `observe`.
+ * Requests all safe operations of the contract from the upstream, one at a time. Passes every response to `observe`.
  */
 export async function walk(gateway: WalkedGateway, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;
@@ -45,8 +46,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // Failures before the first response are recorded only after a response has been received. Until then, they may mean
-  // that the upstream is down, which is not a contract violation.
+  // Failures before the first response are recorded only after a response has been received. Until then, they may
+  // mean that the upstream is down, and that would not be a contract violation.
   const unrecorded: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
@@ -65,8 +66,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     observe(response);
     if (response.status !== 200 || response.text === undefined) return;
     if (ids.learn(response.text)) plan();
-    // Only an operation's first resource is requested in all variations. For its other resources, the plain response is
-    // enough.
+    // Only the first resource of an operation is requested in all variations. For the other resources, the plain
+    // response is enough.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
     for (const { query, rank } of variationsOf(operation, response.json))
@@ -83,7 +84,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(gateway, operation, target, options);
-    // A request that the signal canceled says nothing about the upstream.
+    // A request that the signal canceled shows nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
     unrecorded.push(withoutOwnFaults(outcome.trace));
@@ -105,13 +106,13 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns the reason for a missing response with its system code, for example `The upstream cannot be reached
+ * Returns why there was no response, with the system's error code, for example `The upstream cannot be reached
  * (ECONNREFUSED).`
  */
 export function failureWords({ code, message, cause }: GatewayError): string {
-  // Only connections that were never established have a separate reason.
+  // Only connections that could not be established have a reason of their own.
   const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
-  // The HTTP client's own codes add no information.
+  // The error codes of the HTTP client itself add no information.
   if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;
   if (facts.cause === 'tls_certificate_error')
     return `The upstream's certificate is not trusted (${facts.code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;
@@ -120,8 +121,8 @@ export function failureWords({ code, message, cause }: GatewayError): string {
 }
 
 /**
- * Returns the trace of a walk's request without the findings about the request itself. A walk deliberately requests
- * resources that do not exist or that its caller may not see, so such findings do not show differences between the
+ * Returns the trace of a walk's request, without the findings about the request itself. A walk deliberately requests
+ * resources that do not exist or that its caller may not see, so these findings are not differences between the
  * upstream and the contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
@@ -136,7 +137,7 @@ function withoutOwnFaults(trace: Trace): Trace {
   };
 }
 
-/** Marks a verdict on the walk's own request as skipped so that it does not affect decisions about levels. */
+/** Marks a verdict on the walk's own request as skipped, so that it does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }
@@ -145,8 +146,8 @@ function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdic
 interface RequestQueue {
   add(request: WalkRequest): void;
   /**
-   * Removes and returns the request with the lowest rank, or the oldest of several such requests. Returns undefined if
-   * the queue is empty.
+   * Removes and returns the request with the lowest rank. If there are several, this is the oldest of them. Returns
+   * undefined if the queue is empty.
    */
   next(): WalkRequest | undefined;
   /** The number of queued requests. */

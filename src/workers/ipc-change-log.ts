@@ -11,30 +11,34 @@ interface NumberedChange {
   readonly pages?: number;
 }
 
-/** The log in the primary process, which numbers the changes of all processes. */
+/** The log in the primary process. It numbers the changes of all processes. */
 export interface PrimaryChangeLog extends ChangeLog {
-  /** Appends a worker's change. Resolves when all other workers have applied the change or failed to do so in time. */
+  /**
+   * Appends a worker's change. Resolves when each of the other workers has applied the change or has failed to apply
+   * it in time.
+   */
   appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
-  /** Returns the changes that even a worker that starts later must apply. */
+  /** Returns the changes that a worker must apply even if it starts after them. */
   lasting(): readonly NumberedChange[];
   /** Sets the primary process's own listener. */
   listen(listener: ChangeListener): void;
 }
 
 /**
- * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably ending.
+ * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably about
+ * to end.
  */
 const APPLY_MS = 2_000;
 /** The lineage of the log. It never changes, because the primary process outlives every worker and has a single log. */
 const LINEAGE = 'primary';
 
-/** Creates the log in the primary process. `workers` returns the workers that have joined. */
+/** Creates the log in the primary process. `workers` returns all workers that have joined. */
 export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
   let listener: ChangeListener | undefined;
   let number = 0;
   /**
-   * The demotions of operations. A worker that starts later has no stored pages or credentials to remove, but it must
-   * apply these demotions.
+   * The demotions of operations. A worker that starts later must apply them. It does not need any other changes,
+   * because it has no stored pages or credentials to remove.
    */
   const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
@@ -62,8 +66,8 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
 }
 
 /**
- * Creates the log in a worker. The channel delivers every message in order and exists as long as the worker, so no
- * change can be missed. `receive` applies a change that another process has appended.
+ * Creates the log in a worker. The channel delivers every message in order, and exists as long as the worker does, so
+ * the worker cannot miss a change. `receive` applies a change that another process has appended.
  */
 export function createWorkerChangeLog(
   primary: Peer,
@@ -76,7 +80,8 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // If the primary process has ended, this worker will end soon too. It has already applied the change itself.
+      // If the primary process has ended, this worker will soon end too, and it has already applied the change
+      // itself.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

@@ -2,7 +2,7 @@ import type { SharedDocument } from '../redis/shared-document.ts';
 import type { Peer } from './ipc-peer.ts';
 import type { Worker, WorkerIdentity } from './supervise-workers.ts';
 
-/** The parts of a document that its owner defines. The document is sent as text. */
+/** The parts of a document that its owner defines. The document is sent to other processes as text. */
 interface DocumentParts<T> {
   readonly name: string;
   /** Returns this process's copy. */
@@ -11,7 +11,7 @@ interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this process's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version that a copy belongs to. Copies of different versions are never merged. */
+  /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   readonly format: (value: T) => string;
   /** Throws an error if the text is invalid. */
@@ -25,7 +25,8 @@ interface ChangedCopy {
 }
 
 /**
- * The time within which a worker must adopt a document, in milliseconds. A worker that takes longer is probably ending.
+ * The time within which a worker must use a new copy, in milliseconds. A worker that takes longer is probably about
+ * to end.
  */
 const ADOPT_MS = 2_000;
 
@@ -37,8 +38,9 @@ interface PrimaryParts<T> extends DocumentParts<T> {
 }
 
 /**
- * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when all workers have
- * adopted the document or failed to do so in time, and returns the result of sharing it with the other gateways.
+ * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when each worker has
+ * started to use the new copy or has failed to do so in time. It returns the result of sharing the document with the
+ * other gateways.
  */
 export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
   const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
@@ -75,15 +77,16 @@ interface WorkerParts<T> extends DocumentParts<T> {
 }
 
 /**
- * Opens the document in a worker, which adopts the copy of the primary process and sends it the worker's own changes.
+ * Opens the document in a worker. The worker uses the copy of the primary process, and sends its own changes to the
+ * primary process.
  */
 export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> {
   const { name, primary, handlers, current, adopt, merge, format, parse, versionOf = () => '' } = parts;
-  /** The latest copy of the primary process. Undefined before `start`. */
+  /** The latest copy received from the primary process. Undefined before `start`. */
   let known: T | undefined;
   const receive = (text: string, base: T) => {
     const theirs = parse(text);
-    // During a reload, some processes use the next version earlier than others.
+    // During a reload, some processes use the next version before others do.
     if (versionOf(theirs) !== versionOf(current())) return;
     const next = merge(base, current(), theirs);
     known = theirs;
@@ -96,7 +99,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
       receive((await primary.call(`document.${name}`, changed)) as string, mine);
       return true;
     } catch {
-      // If the primary process has ended, this worker will end soon too.
+      // If the primary process has ended, this worker will soon end too.
       return false;
     }
   };
@@ -109,7 +112,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
     async sync() {
       if (known === undefined) return false;
       const mine = current();
-      // The contents of an earlier version are not changes to this version.
+      // The contents of a document of an earlier version are not changes to this version.
       const base = versionOf(known) === versionOf(mine) ? known : mine;
       if (known !== base) known = mine;
       else if (format(known) === format(mine)) return true;

@@ -9,14 +9,14 @@ export interface IpcPort {
 /** A function that the other process can call. Its argument and its result must be cloneable. */
 export type Handler = (value: never) => unknown;
 
-/** Returns the function with this name, or undefined if there is none. */
+/** Returns the function that has this name, or undefined if there is none. */
 type HandlerOf = (name: string) => Handler | undefined;
 
 /** The other process. */
 export interface Peer {
   /**
    * Calls a function of the other process. Rejects if the function fails, if the channel closes, or if there is no
-   * result after `timeoutMs` milliseconds (default: 10,000).
+   * result within `timeoutMs` milliseconds (default: 10,000).
    */
   call(name: string, value?: unknown, timeoutMs?: number): Promise<unknown>;
   readonly isOpen: boolean;
@@ -38,8 +38,8 @@ interface ResultMessage {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Connects to the other process. Invalid messages are ignored, such as those that Node sends for its own purposes and
- * those of a process with corrupted memory.
+ * Connects to the other process. Messages that are not valid are ignored. Node sends such messages for its own
+ * purposes, and a process with corrupted memory may send some too.
  */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();
@@ -61,7 +61,7 @@ export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
     try {
       port.send(result);
     } catch {
-      // The other process has ended, or the result cannot be cloned. The caller's time limit covers both.
+      // The other process has ended, or the result cannot be cloned. In both cases, the caller's time limit applies.
     }
   };
   port.onMessage((message) => {

@@ -9,9 +9,9 @@ export interface WorkerProcess extends IpcPort {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** Identifies a worker. */
+/** The id of the worker. */
 export interface WorkerIdentity {
-  /** The number of the worker, starting at 1. A worker that replaces another one gets the same number. */
+  /** The number of the worker, starting at 1. A worker that replaces another one has the same number. */
   readonly number: number;
   readonly pid: number | undefined;
 }
@@ -23,20 +23,20 @@ export interface Worker extends WorkerIdentity {
 
 /** Callbacks for worker events, which are logged and counted. */
 interface WorkerEvents {
-  /** Called when a worker is ready to serve requests. `value` is what it passed to `ready`. */
+  /** Called when a worker is ready to serve requests. `value` is what the worker passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
-  /** Called when a worker has ended unexpectedly. The worker is replaced after `delayMs`. */
+  /** Called when a worker has ended unexpectedly. It is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker has ended, to preserve the counts that it reported last. */
+  /** Called whenever a worker has ended, so that its last reported counts can be preserved. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 
-/** The parts of a supervisor. */
+/** The parts that a supervisor needs. */
 interface SupervisorParts {
   readonly count: number;
   /** Starts a process for the worker with this number. */
   readonly fork: (number: number) => WorkerProcess;
-  /** Returns the function that a worker can call by this name, or undefined if there is none. */
+  /** Returns the function that a worker can call under this name, or undefined if there is none. */
   readonly handlerOf: (name: string, worker: WorkerIdentity) => Handler | undefined;
   readonly events: WorkerEvents;
   readonly clock: Clock;
@@ -48,23 +48,26 @@ export interface Supervisor {
   start(): Promise<void>;
   /** The workers that are ready. */
   ready(): readonly Worker[];
-  /** The workers that follow the state of the primary process, that is, those that are ready or soon will be. */
+  /** The workers that follow the state of the primary process. They are ready or soon will be. */
   joined(): readonly Worker[];
   /** The number of crashes since startup. */
   restarts(): number;
-  /** Calls a function of all ready workers at the same time. Workers that fail are left out of the result. */
+  /** Calls a function of all ready workers at the same time. The result does not include workers that fail. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
-  /** Lets all workers finish their requests and end. Workers that do not end within `graceMs` are killed. */
+  /**
+   * Waits until all workers have finished their requests and ended. Workers that take longer than `graceMs` are
+   * killed.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * The delay before a crashed worker is replaced. It doubles with each crash, up to `longestMs`, and starts over once a
- * worker has run for `stableMs`.
+ * The delay before a crashed worker is replaced. The delay doubles with each crash, up to `longestMs`. After a worker
+ * has run for `stableMs`, the delay starts over.
  */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
-/** Creates the supervisor. A worker has joined once it has called `join`, and is ready once it has called `ready`. */
+/** Creates the supervisor. A worker has joined when it has called `join`, and is ready when it has called `ready`. */
 export function superviseWorkers({ count, fork, handlerOf, events, clock }: SupervisorParts): Supervisor {
   const ready = new Map<number, Worker>();
   const joined = new Map<number, Worker>();
@@ -118,7 +121,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // The first worker starts alone so that the reason is reported only once if no worker can start.
+      // The first worker starts alone. If no worker can start, the reason is then reported only once.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');
