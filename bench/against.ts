@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
 /**
- * Compares the working tree with a git ref in alternating rounds. Each round starts a new process for each side, which
+ * Compares the working tree with a git ref in alternating rounds. In each round, each side gets a new process, which
  * runs alone and is warmed up like any other server. Returns the exit code.
  */
 export async function compareCheckouts(

@@ -33,7 +33,7 @@ wrk is required. nginx, Varnish and HAProxy are measured only if they are instal
 Exit codes: 0 success, 1 failure (or a missed target, with --strict), 2 wrong usage.
 `;
 
-/** Parses the command line. Returns an error message if it is not valid. */
+/** Parses the command line. If it is not valid, returns an error message. */
 export function readArguments(args: readonly string[], names: readonly string[]): Arguments | string {
   let values;
   try {
@@ -62,8 +62,8 @@ export function readArguments(args: readonly string[], names: readonly string[])
 }
 
 /**
- * Returns true if `--only` selects a part, either by its name or, if no part has the given name, by the beginning of
- * its name. If `--only` is absent, every part is selected.
+ * Returns whether `--only` selects a part. A part is selected by its name or, if no part has the given name, by the
+ * beginning of its name. Without `--only`, every part is selected.
  */
 export function isSelected(name: string, only: readonly string[], names: readonly string[]): boolean {
   const isMeant = (one: string) => (names.includes(one) ? name === one : name.startsWith(`${one}-`));

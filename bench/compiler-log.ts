@@ -8,9 +8,9 @@ export interface CompilerLog {
    * down.
    */
   readonly options: readonly string[];
-  /** The working directory for the process. V8 writes one file per thread to it. */
+  /** The working directory for the process. V8 writes one log file per thread to this folder. */
   readonly folder: string;
-  /** Returns the number of functions that V8 has optimized so far, with Maglev or TurboFan. */
+  /** Returns the number of functions that V8 has optimized so far, by Maglev or TurboFan. */
   count(): number;
 }
 
@@ -27,7 +27,7 @@ export function compilerLog(folder: string): CompilerLog {
   };
 }
 
-/** Returns the number of completed compilations in a log. */
+/** Returns the number of compilations that the log reports as completed. */
 export function countOptimizations(log: string): number {
   return log.match(/^\[completed compiling /gm)?.length ?? 0;
 }

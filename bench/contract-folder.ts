@@ -44,7 +44,7 @@ function countIn(text: string): number {
   return text.match(/^ {6}operationId:/gm)?.length ?? 0;
 }
 
-/** Converts digits to letters, because operation ids contain only letters. */
+/** Converts digits to letters, because operation ids contain letters only. */
 function letters(digits: string): string {
   return digits.replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)));
 }

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** True if the system reports CPU time in nanoseconds, false if it reports ticks. */
+/** True if the system reports CPU time in nanoseconds, and false if it reports CPU time in ticks. */
 export const hasExactCpuTime = existsSync('/proc/self/schedstat');
 
 const NS_PER_TICK = 10_000_000;
 
-/** The groups of threads whose CPU time is shown separately. */
+/** The groups of threads whose CPU time is reported separately. */
 export const THREAD_GROUPS = ['main', 'v8', 'pool', 'worker', 'other'] as const;
 
 /** Main threads, V8's helper threads, libuv's thread pool, Node's worker threads, or other threads. */
@@ -14,10 +14,10 @@ export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 /** CPU time by group of threads. */
 export type CpuTimes = Readonly<Record<ThreadGroup, number>>;
 
-/** Returns the CPU time of a set of processes in nanoseconds, including the time of threads that have ended. */
+/** Returns the CPU time of a set of processes, in nanoseconds. The time of threads that have ended is included. */
 export type ReadCpuTimes = (pids: readonly number[]) => CpuTimes;
 
-/** The names that Node, V8 and libuv give to their threads. */
+/** The names that Node, V8 and libuv give their threads. */
 const NAMES: readonly (readonly [RegExp, ThreadGroup])[] = [
   [/V8Worker|^DelayedTaskSche/, 'v8'],
   [/^libuv-worker/, 'pool'],
@@ -49,7 +49,7 @@ export function createCpuTimes(read: (path: string) => string | undefined = read
   };
 }
 
-/** Returns the group of a thread. Names have at most 15 characters, because the system truncates them. */
+/** Returns the group to which a thread belongs. Names have at most 15 characters, because the system truncates them. */
 export function threadGroup(isMain: boolean, name: string | undefined): ThreadGroup {
   if (isMain) return 'main';
   return NAMES.find(([pattern]) => pattern.test(name?.trim() ?? ''))?.[1] ?? 'other';
@@ -73,15 +73,18 @@ function tasksOf(pid: number): string[] {
   }
 }
 
-/** Returns the first number in `schedstat`, the CPU time in nanoseconds, or undefined if the thread has just ended. */
+/**
+ * Returns the CPU time in nanoseconds, which is the first number in `schedstat`. Returns undefined if the thread has
+ * just ended.
+ */
 export function exactNs(text: string | undefined): number | undefined {
   const ns = Number(text?.split(' ')[0]);
   return text === undefined || text === '' || Number.isNaN(ns) ? undefined : ns;
 }
 
 /**
- * Returns the sum of the user time and the system time from `stat`, in nanoseconds. The system reports both in ticks,
- * one hundred per second. The program name, which comes before them, may contain spaces and parentheses.
+ * Returns the sum of the user time and the system time in `stat`, in nanoseconds. The system reports both in ticks,
+ * with one hundred ticks per second. The program name comes before them, and may contain spaces and parentheses.
  */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];

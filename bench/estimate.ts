@@ -4,17 +4,17 @@ import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { windowSeconds } from './warm-up.ts';
 
-/** How many seconds the steps outside the rounds usually take on a slow machine with two cores. */
+/** How many seconds the steps outside the rounds take on a slow machine with two cores. */
 const USUAL = {
   machine: 2,
   yardstick: 0.5,
   startAndStop: 1.6,
-  /** The time it takes to start wrk and read the metrics in each window and each round. */
+  /** The time that is needed in each window and in each round to start wrk and to read the metrics. */
   besidesRound: 0.25,
   keysPerSecond: 10_000,
-  /** The rate of the memory run, in which every key is new. */
+  /** The number of requests per second in the memory run, in which every key is new. */
   newKeysPerSecond: 3500,
-  /** The number of requests after which V8 optimizes only a few more functions of a server. */
+  /** After this many requests to a server, V8 optimizes few additional functions. */
   requestsUntilCompiled: 75_000,
   settling: 2.5,
   micro: 35,
@@ -50,9 +50,10 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
   return entries.reduce((sum, entry) => sum + entrySeconds(scenario, entry, effort) + measured, 0);
 }
 
-/** Returns the time to start, warm up and stop one server, without its rounds. */
+/** Returns the time that is needed to start, warm up and stop one server. The rounds are not included. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
-  // Servers that are installed separately do not run on V8, and a slow server is also slow to compile.
+  // Servers that are installed separately do not run on V8. For a server that is slow, V8 also needs longer to
+  // compile the code.
   const isCompiled = entry.peer.needs !== undefined || entry.slow !== undefined;
   const requests = isCompiled ? (entry.slow?.requests ?? warmUp.requests) : USUAL.requestsUntilCompiled;
   const window = windowSeconds(warmUp);

@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 
-/** The first port that is considered. Smaller ones belong to known services. */
+/** The lowest port that is considered. Lower ports belong to known services. */
 const FIRST = 10_000;
-/** The usual start of the range from which the system chooses ports. */
+/** The lowest port of the range from which systems usually choose ports. */
 const USUAL_END = 32_768;
 
 /**
- * Returns a loopback port on which no program listens, for a program that must be told its port, or for one that must
- * not exist. Until this process ends, no other call returns the port, in this process or in another one. The port is
- * outside the range from which the system chooses ports for connections and for listeners on port 0, so no program
- * takes it by chance before it is used, or while a server restarts on it.
+ * Returns a loopback port on which no program listens. Use it for a program that must be told its port, or for a port
+ * on which no program must listen. No other call returns the same port before this process ends, neither in this
+ * process nor in another one. The port is outside the range from which the system chooses ports for connections and
+ * for listeners on port 0. Therefore, no program takes the port by chance, either before it is used or while a server
+ * restarts on it.
  */
 export async function freePort(): Promise<number> {
   const count = endOfRange() - FIRST;
@@ -47,8 +48,8 @@ function endOfRange(): number {
 }
 
 /**
- * Reserves a port unless it is in use or reserved. The reservation is a UDP socket with the same number, which is
- * independent of TCP and closes with the process.
+ * Reserves a port unless it is in use or already reserved. The reservation is a UDP socket with the same number. It
+ * does not affect TCP, and is closed when the process ends.
  */
 async function reserve(port: number): Promise<boolean> {
   const reservation = createSocket('udp4').unref();

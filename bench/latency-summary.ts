@@ -7,8 +7,8 @@ export interface LatencySummary {
 }
 
 /**
- * Returns the value below which the given share of the sorted values lies. A share of 1 returns the largest value;
- * without values, the result is 0.
+ * Returns the value below which the given share of the sorted values lies. For a share of 1, returns the largest
+ * value. If there are no values, returns 0.
  */
 export function percentileOf(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -13,13 +13,13 @@ export interface Machine {
   readonly system: string;
   /** The versions of programs and packages, by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, marked if files outside bench/ have been changed. */
+  /** The commit of this checkout, with a mark if files outside bench/ have been changed. */
   readonly commit: string;
   /** The load on the cores before the run, from 0 to 1. */
   readonly busyBefore: number;
-  /** True if the system reports CPU time in nanoseconds, false if it reports ticks. */
+  /** True if the system reports CPU time in nanoseconds, and false if it reports CPU time in ticks. */
   readonly exactCpuTime: boolean;
-  /** Programs that are not installed, each with the command that installs it. */
+  /** The programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
 }
 
@@ -60,14 +60,14 @@ export async function readMachine(): Promise<Machine> {
 }
 
 /**
- * Returns the environment with the folders of system programs added to `PATH`, because ordinary accounts often lack
- * them.
+ * Returns the environment with the folders of system programs added to `PATH`. Ordinary accounts often do not have
+ * these folders in their `PATH`.
  */
 export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-/** Returns the commit of this checkout, marked if files outside bench/ have been changed. */
+/** Returns the commit of this checkout, with a mark if files outside bench/ have been changed. */
 export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';

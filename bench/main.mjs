@@ -1,4 +1,5 @@
-// Plain JavaScript, so that old versions of Node can run it too. Everything else requires this repository's Node.
+// Plain JavaScript, so that old versions of Node can run this file too. All other files need this repository's
+// version of Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +27,7 @@ function install(folder, name) {
 }
 
 const args = process.argv.slice(2);
-// The duration of a run includes the installation, so the start time is passed to the new process.
+// The duration of a run includes the installation, so the new process receives the time at which it began.
 const startedAt = Number(process.env['PORTICO_BENCH_STARTED_AT'] || Date.now());
 if (Number(process.versions.node.split('.')[0]) < 24) {
   install(root, 'the packages of the repository');

@@ -38,7 +38,8 @@ export async function measureAll(options: Arguments, session: Session): Promise<
 }
 
 /**
- * Returns the number of keys in the memory run. A run in which the part `memory` is selected by name has time for more.
+ * Returns the number of keys in the memory run. If the part `memory` was selected by name, the run can take longer,
+ * so there are more keys.
  */
 export function memoryKeys(effort: Effort, only: readonly string[]): number {
   return only.length === 0 ? effort.memoryKeys : effort.memoryKeysAlone;
@@ -66,7 +67,7 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   progress.say(`this will take about ${(expected / 60).toFixed(1)} minutes`);
 
   const failures: Failure[] = [];
-  // Failures are reported at the end and in the results; the other parts are still measured.
+  // A failure is reported at the end and in the results, and the other parts are still measured.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await step();

@@ -9,7 +9,7 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** The latencies of one server at half its peak rate, which is measured immediately beforehand. */
+/** The latencies of one server at half its peak rate. The peak rate is measured immediately before them. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;
@@ -21,7 +21,7 @@ export interface LatencyRow {
   readonly warmUp: WarmUpResult;
 }
 
-/** Measures the servers one after another, so that only one server is running at a time. */
+/** Measures the servers one after another, so that only one of them is running at a time. */
 export async function measureLatency(
   scenario: Scenario,
   rounds: Rounds,
@@ -74,7 +74,7 @@ export function medianOf(rounds: readonly LatencySummary[]): LatencySummary {
   return { p50: of('p50'), p99: of('p99'), p999: of('p999'), max: of('max') };
 }
 
-/** Runs the load in a separate process, so that garbage collections in this process do not disturb it. */
+/** Runs the load in a separate process, where garbage collections of this process do not disturb it. */
 function runPaced(load: PacedLoad): Promise<PacedResult> {
   return new Promise((resolve, reject) => {
     const file = join(import.meta.dirname, 'paced-load.ts');

@@ -12,39 +12,39 @@ import { slopeOf } from './slope.ts';
 /** The cache budget of the run, in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
 
-/** The number of warm-up requests. Their keys come after those of the run. */
+/** The number of warm-up requests. Their keys are higher than those of the run. */
 const WARM_REQUESTS = 4000;
 
 /** How long to wait after startup and after the warm-up before reading the idle memory. */
 const REST_MS = 2000;
 
-/** The minimum number of stored responses at the end of a run. If there are fewer, the run did not fill the cache. */
+/** The minimum number of stored responses at the end of a run. With fewer responses, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
-/** Resident memory while distinct keys are requested, once each. */
+/** Resident memory while distinct keys are requested, each of them once. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
   /** Resident memory two seconds after `/readyz` returned 200, before any other request. */
   readonly restBytes: number;
   /**
-   * Resident memory two seconds after the warm-up: a few thousand misses whose responses are then purged. By then, V8
-   * has compiled the code that the run uses.
+   * Resident memory two seconds after the warm-up, which consists of a few thousand misses whose responses are then
+   * purged. By then, V8 has compiled the code that the run uses.
    */
   readonly warmRestBytes: number;
   readonly peakBytes: number;
   readonly endBytes: number;
-  /** The growth of resident memory in the last half of the run, in bytes per million keys. */
+  /** The growth of resident memory in the second half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
-  /** The number of stored responses and their bytes at the end, according to the metrics. */
+  /** According to the metrics, the number of stored responses at the end, and their size in bytes. */
   readonly entries: number;
   readonly cacheBytes: number;
   readonly samples: readonly { readonly keys: number; readonly rssBytes: number }[];
 }
 
 /**
- * Requests distinct keys for 2 kB pages with distinct bodies. Takes at least fifty samples, and at least one for every
- * 20,000 keys.
+ * Requests 2 kB pages with distinct keys and distinct bodies. Takes at least fifty samples, and at least one sample
+ * for every 20,000 keys.
  */
 export async function measureMemory(keys: number, context: RunContext): Promise<MemoryResult> {
   const { upstream, folder, progress } = context;

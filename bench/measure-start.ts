@@ -5,13 +5,13 @@ import type { RunContext } from './run-scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import { untilReady } from './until-ready.ts';
 
-/** The time until Portico is ready, with a separate upstream, and its idle memory. */
+/** The time until Portico is ready, and its idle memory, with an upstream in a separate process. */
 export interface StartResult {
   readonly readyMs: Spread;
   readonly restBytes: Spread;
 }
 
-/** Starts Portico several times. Reads its memory two seconds after it is ready, without sending any request. */
+/** Starts Portico several times. Each time, reads its memory two seconds after it is ready. No requests are sent. */
 export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {
   const readyMs: number[] = [];
   const restBytes: number[] = [];

@@ -14,8 +14,8 @@ export interface PacedLoad {
 }
 
 /**
- * Latencies in milliseconds. Each is measured from the time the request was due, so it includes any wait for a
- * connection.
+ * Latencies in milliseconds. Each latency is measured from the time at which the request was due, so it includes any
+ * wait for a connection.
  */
 export interface PacedResult extends LatencySummary {
   readonly requests: number;

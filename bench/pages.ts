@@ -7,23 +7,23 @@ export type PageSize = '2k' | '29k' | '200k';
  */
 export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
 
-/** Returns true if each body of this kind has its own number. */
+/** Returns whether each body of this kind has its own number. */
 export function isStamped(kind: PageKind): boolean {
   return kind === 'stamped' || kind === 'undocumented';
 }
 
-/** Returns the page of one kind, before it is stamped or compressed. */
+/** Returns the page of one kind, before a number is stamped on it and before it is compressed. */
 export function pageOf(size: PageSize, kind: PageKind): Buffer {
   return questionPage(size, { undocumented: kind === 'undocumented' });
 }
 
-/** Fields that the contract does not document: one on the page, and one on each question. */
+/** Fields that the contract does not document: one field of the page, and one field of each question. */
 const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };
 
-/** The digits that the upstream overwrites to make every body distinct. They occur only once in a page. */
+/** The digits that the upstream replaces to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
-/** The number of items and the number of words per item for a page of approximately the given size. */
+/** The number of items and the number of words per item with which a page has approximately the given size. */
 const SHAPES: Readonly<Record<PageSize, { items: number; words: number }>> = {
   '2k': { items: 1, words: 74 },
   '29k': { items: 15, words: 87 },

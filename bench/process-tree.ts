@@ -12,7 +12,7 @@ export interface Program {
   readonly args: readonly string[];
   readonly core: number;
   readonly port: number;
-  /** The file for standard output. Standard error is appended to the same name with `.err`. */
+  /** The file for standard output. Standard error is appended to a file with the same name and the suffix `.err`. */
   readonly output: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -25,11 +25,11 @@ export interface Running {
   cpuTimes(): CpuTimes;
   /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Programs append to this file, so their next output starts at the beginning. */
+  /** Empties the output file. Programs append to the file, so what they write next is at its beginning. */
   emptyOutput(): void;
   /**
-   * Returns the exit code and the last output if the program has ended on its own. Returns undefined while it is
-   * running.
+   * Returns the exit code and the last output if the program has ended by itself. Returns undefined while the program
+   * is running.
    */
   exitMessage(): string | undefined;
   stop(): Promise<void>;
@@ -38,7 +38,10 @@ export interface Running {
 /** The running programs by process id, with their cores. */
 const alive = new Map<number, number>();
 
-/** Starts a program on its core. Resolves when its port accepts connections; rejects if the program ends first. */
+/**
+ * Starts a program on its core. Resolves when the program's port accepts connections. Rejects if the program ends
+ * before that.
+ */
 export async function startProgram(program: Program): Promise<Running> {
   const { name, command, args, core, port, output, cwd, env } = program;
   if (core === SERVER_CORE && [...alive.values()].includes(SERVER_CORE))
@@ -85,7 +88,7 @@ export async function startProgram(program: Program): Promise<Running> {
   };
 }
 
-/** Kills all programs that are still running. Must be called no matter how the benchmark ends. */
+/** Kills all programs that are still running. Must be called however the benchmark ends. */
 export function killAll(): void {
   for (const pid of alive.keys()) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();
@@ -133,7 +136,7 @@ function treeOf(root: number): number[] {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // The program name, which may contain spaces and parentheses, is followed by the state and the parent.
+  // The program name comes before the state and the parent, and may contain spaces and parentheses.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 

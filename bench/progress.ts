@@ -1,16 +1,16 @@
 /** Prints the run's progress to standard error, one line per step. */
 export interface Progress {
   say(text: string): void;
-  /**
-   * Overwrites the current line on a terminal. If the output is not a terminal, prints at most one line every five
-   * seconds.
-   */
+  /** On a terminal, overwrites the current line. Otherwise, prints at most one line every five seconds. */
   tick(text: string): void;
-  /** Sets the expected total duration in seconds, which is shown next to the elapsed time. */
+  /** Sets the expected total duration, in seconds. It is shown next to the elapsed time. */
   expect(seconds: number): void;
 }
 
-/** Creates a progress display. Its lines begin with the seconds since the given instant (epoch milliseconds). */
+/**
+ * Creates a progress display. Each line begins with the number of seconds since the given instant (epoch
+ * milliseconds).
+ */
 export function createProgress(startedAt: number): Progress {
   const isTerminal = process.stderr.isTTY;
   let expected = '';

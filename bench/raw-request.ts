@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 /** A complete response as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Header values by lower-case name. For a repeated header, only the last value is stored. */
+  /** Header values by lower-case name. If a header is repeated, only the last value is stored. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body without its transfer coding, but with its content coding. */
   readonly body: Buffer;
-  /** The total number of bytes of the head and the body. */
+  /** The number of bytes of the head and the body together. */
   readonly bytes: number;
 }
 

@@ -1,7 +1,8 @@
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
- * Finds the end of each response on a persistent connection by reading only the heads. `onEnd` receives each status.
+ * Finds the end of each response on a persistent connection. Only the heads are read. `onEnd` receives the status of
+ * each response.
  */
 export function createResponseCounter(onEnd: (status: number) => void): (chunk: Buffer, length: number) => void {
   let head = '';
@@ -17,7 +18,7 @@ export function createResponseCounter(onEnd: (status: number) => void): (chunk: 
         if (left === 0) onEnd(status);
         continue;
       }
-      // Heads are short, so only the part that can contain a head is decoded.
+      // Heads are short, so only the part of the data that can contain a head is decoded.
       const seen = head.length;
       head += chunk.toString('latin1', at, Math.min(length, at + 2048));
       const end = head.indexOf(END_OF_HEAD);

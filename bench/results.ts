@@ -16,21 +16,21 @@ export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
   readonly warmUp: WarmUpRule;
-  /** The names of the selected parts; empty if all parts were selected. */
+  /** The names of the selected parts. Empty if all parts were selected. */
   readonly only: readonly string[];
   readonly machine: Machine;
-  /** The duration of the run, including the installation of packages, in seconds. */
+  /** The duration of the run, in seconds, including the installation of packages. */
   readonly seconds: number;
   readonly scenarios: readonly ScenarioResult[];
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;
   readonly memory?: MemoryResult | undefined;
-  /** The names of the run's other files, which are stored next to results.json and belong to the same commit. */
+  /** The names of the other files of the run. They are stored next to results.json and belong to the same commit. */
   readonly files: readonly string[];
   readonly failures: readonly Failure[];
 }
 
-/** Returns the row of a peer in a scenario, or undefined if it was not measured. */
+/** Returns the row of a peer in a scenario, or undefined if the peer was not measured. */
 export function rowOf(
   { scenarios }: Pick<Results, 'scenarios'>,
   scenario: string,

@@ -28,7 +28,7 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** The number of rounds that were repeated because the machine was busy with other work and no response arrived. */
+  /** The number of rounds that were repeated because no response arrived while the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
@@ -36,9 +36,9 @@ export interface ScenarioRow {
   /** The median CPU times by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
   readonly warmUp: WarmUpResult;
-  /** The shorter warm-up of a slow server. */
+  /** Set if the server is slow and has a shorter warm-up. */
   readonly slow: SlowPeer | undefined;
-  /** The CPU time of a fixed task on the same core before the server started, in milliseconds. */
+  /** The CPU time of a fixed task, in milliseconds. The task ran on the same core before the server started. */
   readonly yardstickMs: number;
   /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
@@ -60,7 +60,7 @@ export interface RunContext {
   readonly folder: string;
   readonly upstream: Upstream;
   readonly progress: Progress;
-  /** Programs that are not installed, each with the command that installs it. */
+  /** The programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
   readonly warmUp: WarmUpRule;
 }
@@ -72,7 +72,7 @@ export interface Running {
   readonly proof: Proof;
   /** The number of rounds that were repeated because no response arrived. */
   stalls: number;
-  /** The next key to request, for scenarios in which every key is requested only once. */
+  /** The next key to request. Used in scenarios that request every key only once. */
   nextKey: number;
 }
 
@@ -134,7 +134,7 @@ export async function startEntry(
   }
 }
 
-/** Requests all keys, if there are several, and warms the server up according to the run's rule. */
+/** Requests all keys, if there are several, and warms the server up as the run requires. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,
@@ -176,9 +176,7 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
  */
 const STALL_SECONDS = 1.5;
 
-/**
- * An upper limit on the number of requests that wrk sends in a round without counting them: at most one per connection.
- */
+/** The maximum number of requests that wrk sends in a round without counting them: one per connection. */
 const UNCOUNTED = 1000;
 
 interface LoadedRound {
@@ -203,7 +201,7 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const after = started.running.cpuTimes();
   const cpuNs = mapTimes((group) => after[group] - before[group]);
   if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
-  // If a server has ended, or if the system reports no CPU time, the result must not look like a server that costs
+  // If a server has ended, or the system reports no CPU time for it, the result must not show a server that costs
   // nothing.
   if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
@@ -217,19 +215,20 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const wantedErrors = request.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
-  // The bytes per response show whether responses were 200 or 304, and whether they were complete pages, without
-  // parsing each one.
+  // The number of bytes per response shows whether the responses were 200 or 304 and whether the pages were complete,
+  // so that the responses do not have to be parsed.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { result, cpuNs };
 }
 
-/** How many times each key is requested before the rounds: once to store its response, and once as a hit. */
+/** The number of times that each key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
 /**
- * If there are several keys, requests each of them, so that no key is new or hit for the first time during the rounds.
+ * If there are several keys, requests each of them, so that during the rounds no key is requested or is a hit for the
+ * first time.
  */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
@@ -252,13 +251,13 @@ async function counted({ entry, started }: Running): Promise<number> {
 }
 
 /**
- * These patterns match the counters of violations in responses: all violations, and those that are unexpected for a
- * page with undocumented fields.
+ * These patterns match the counters of violations in responses: all violations, and those that a page with
+ * undocumented fields should not cause.
  */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
 const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;
 
-/** Returns the number of unexpected violations in the upstream's responses, which must be 0. */
+/** Returns the number of unexpected violations in the upstream's responses. It must be 0. */
 async function violationsOf({ entry, started: { adminPort } }: Running): Promise<number> {
   const pattern = entry.request.undocumented === true ? UNEXPECTED_VIOLATIONS : VIOLATIONS;
   return adminPort === undefined ? 0 : countMetric(adminPort, pattern);

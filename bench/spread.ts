@@ -1,4 +1,4 @@
-/** The median, the smallest and the largest value of several rounds. */
+/** The median, the smallest and the largest value of a number of rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

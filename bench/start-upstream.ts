@@ -5,7 +5,7 @@ import type { PageSize } from './pages.ts';
 import { type Running, startProgram } from './process-tree.ts';
 import type { UpstreamVariant } from './upstream.ts';
 
-/** The upstream that all servers share. Each variant of its pages has a separate port. */
+/** The upstream that all servers share. Each variant of its pages has its own port. */
 export interface Upstream {
   readonly running: Running;
   portOf(size: PageSize, kind: UpstreamVariant['kind']): number;

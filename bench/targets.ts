@@ -1,6 +1,9 @@
 import { type Results, rowOf } from './results.ts';
 
-/** A limit, and a function that reads the value from the results. The value is undefined if it was not measured. */
+/**
+ * A limit, and a function that reads the value from the results. The function returns undefined if the value was not
+ * measured.
+ */
 export interface Target {
   readonly path: string;
   readonly what: string;
@@ -28,8 +31,8 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
- * The growth in the last half of a run that is still considered flat, as a percentage of the memory at the end. Garbage
- * collection causes variations of this size.
+ * By how much memory may grow in the second half of a run and still count as flat, as a percentage of the memory at
+ * the end. Garbage collection causes variations of this size.
  */
 const FLAT = 5;
 
@@ -199,8 +202,8 @@ export const TARGETS: readonly Target[] = [
 ];
 
 /**
- * Returns the growth of CPU per request from one key to 100,000 keys, in percent. Returns undefined for a run with
- * fewer keys.
+ * Returns by how much CPU per request grows from one key to 100,000 keys, in percent. Returns undefined for a run
+ * with fewer keys.
  */
 function growthOverKeys({ scenarios }: Results, server: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === 'keys')?.rows.filter(({ peer }) => peer.startsWith(server)) ?? [];
@@ -209,7 +212,7 @@ function growthOverKeys({ scenarios }: Results, server: string): number | undefi
   return one === undefined || many === undefined ? undefined : (many.cpuUs.median / one.cpuUs.median - 1) * 100;
 }
 
-/** Returns the growth of CPU per request with many operations, in percent. A smaller cost counts as no growth. */
+/** Returns by how much CPU per request grows with many operations, in percent. If it decreases, the growth is 0. */
 function growthOverOperations({ scenarios }: Results): number | undefined {
   const [few, many] = scenarios.find(({ id }) => id === 'operations')?.rows ?? [];
   if (few === undefined || many === undefined) return undefined;
@@ -226,14 +229,14 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** With fewer keys, a run does not show whether memory keeps growing after the cache has reached its budget. */
+/** With fewer keys, a run does not show whether memory keeps growing after the cache is full. */
 const LEAST_KEYS = 500_000;
 
 function longMemoryRun({ memory }: Results): Results['memory'] {
   return memory === undefined || memory.keys < LEAST_KEYS ? undefined : memory;
 }
 
-/** A target's verdict: met, missed or not measured. `gap` is the relative distance from the limit. */
+/** A target's verdict: met, missed or not measured. `gap` is the distance from the limit, relative to the limit. */
 export interface Verdict {
   readonly target: Target;
   readonly value: number | undefined;

@@ -31,7 +31,8 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);
-    // Each connection has at most one response in progress, so it can stamp its own copy of the page in place.
+    // There is at most one response in progress per connection, so each connection can stamp its own copy of the page
+    // in place.
     const own = stampAt < 0 ? answer : Buffer.from(answer);
     respondToEach(socket, (missing) => {
       if (missing) return MISSING;
@@ -41,7 +42,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   }).listen(port, '127.0.0.1', 4096);
 }
 
-/** Responds to each request head, because requests have no bodies. */
+/** Responds to the head of each request, because requests have no bodies. */
 function respondToEach(socket: Socket, responseOf: (missing: boolean) => Buffer): void {
   let rest: Buffer | undefined;
   socket.on('data', (chunk: Buffer) => {

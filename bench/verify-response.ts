@@ -6,17 +6,17 @@ import type { BenchRequest, Scenario } from './scenarios/scenario.ts';
 /** A server's verified response. All responses in the rounds must match it. */
 export interface Proof {
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of one response on the wire, including the head. */
+  /** The number of bytes of one response on the wire, including the head. */
   readonly bytes: number;
   /** The content coding, if the response has one. */
   readonly encoding: string | undefined;
-  /** The request headers that the rounds send. */
+  /** The request headers that are sent in the rounds. */
   readonly sent: Readonly<Record<string, string>>;
 }
 
 /**
- * The key of the last verification, if every key must be new. Verifications count down from the highest key, and rounds
- * count up from the lowest.
+ * The key of the last verification, if every key must be new. Verifications use keys in descending order from the
+ * highest one, and rounds in ascending order from the lowest one.
  */
 let lastFreshKey = 10_000_000;
 
@@ -26,8 +26,9 @@ function pathOf({ path, keys }: BenchRequest): string {
 }
 
 /**
- * Sends one request to warm the server up, and a second one to verify the response: its status, every byte of the page
- * except the stamp, and the expected headers, such as those that show whether it came from the cache.
+ * Sends one request to warm the server up, and a second one to verify the response: its status, every byte of the
+ * page except the stamp, and the expected headers. Some of these headers show whether the response came from the
+ * cache.
  */
 export async function verifyResponse(
   name: string,
@@ -58,8 +59,8 @@ export async function verifyResponse(
 }
 
 /**
- * Waits up to a second for a client that accepts gzip to receive a compressed page, because Portico may compress pages
- * in the background.
+ * Portico may compress pages in the background, so this function waits up to a second for a compressed page, if the
+ * client accepts gzip.
  */
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {
   const wantsGzip = headers['Accept-Encoding'] === 'gzip';

@@ -24,16 +24,16 @@ export interface WarmUpResult {
   readonly complete: boolean;
 }
 
-/** If V8 optimizes at least this many functions per second, it is still compiling the server. */
+/** As long as V8 optimizes at least this many functions per second, it is still compiling the server. */
 export const COMPILING_PER_SECOND = 5;
 
-/** Returns the duration of a window in seconds. A warm-up has time for at least two windows. */
+/** Returns the duration of a window in seconds. It is short enough that a warm-up has at least two windows. */
 export function windowSeconds({ maxSeconds }: WarmUpRule): number {
   return Math.min(1, maxSeconds / 2);
 }
 
 /**
- * Warms a server up in windows until it has received enough requests. If the server runs on V8, it must also have
+ * Warms a server up, in windows, until it has received enough requests. If the server runs on V8, V8 must also have
  * optimized fewer than five functions per second in the last window.
  */
 export async function warmUp(

@@ -10,8 +10,8 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   /**
-   * How many distinct keys to request in turn, or `fresh` to request every key once. A key is seven digits at the end
-   * of the path. If undefined, the path has no key.
+   * The number of distinct keys that are requested in turn, or `fresh` to request every key once. A key consists of
+   * the last seven digits of the path. If undefined, the path has no key.
    */
   readonly keys?: number | 'fresh';
   /** The first key, if every key is requested only once. */
@@ -28,10 +28,10 @@ export interface LoadResult {
   readonly socketErrors: number;
 }
 
-/** The time that wrk gets to open its connections. */
+/** The time in which wrk must open its connections. */
 const SETTLING_MS = 100;
 
-/** Runs wrk on the load core. Rejects on any socket error, so that a failed round is not mistaken for a slow one. */
+/** Runs wrk on the load core. Rejects on any socket error, so that a failed round does not look like a slow one. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = join(import.meta.dirname, load.keys === undefined ? 'wrk-summary.lua' : 'wrk-keys.lua');
   const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { SERVER_CORE } from './cores.ts';
 
-/** A fixed task. Its CPU time shows the current speed of the core. */
+/** A fixed task, whose CPU time shows how fast the core is at the moment. */
 const TASK = `
 const page = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: 'n' + id, tags: ['a', 'b'] })));
 const once = () => { for (let i = 0; i < 40; i += 1) JSON.parse(page); };
@@ -15,7 +15,7 @@ process.stdout.write(String(user + system));
 /** Runs the task on the server's core and returns its CPU time in milliseconds. */
 export function measureYardstick(): Promise<number> {
   return new Promise((resolve, reject) => {
-    // The CPU time of V8's helper threads would vary, so the task runs with a single thread.
+    // V8's helper threads would use a varying amount of CPU time, so the task runs with a single thread.
     const args = ['-c', String(SERVER_CORE), process.execPath, '--single-threaded', '-e', TASK];
     const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';

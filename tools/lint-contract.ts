@@ -43,7 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
 export async function lintContract(
   folder: string,
 ): Promise<{ readonly errors: readonly string[]; readonly warnings: readonly string[] }> {
-  // The linter takes half a second to load, and the help text does not need it.
+  // The linter takes half a second to load, and is not needed for the help text.
   const { createConfig, lint } = await import('@redocly/openapi-core');
   const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
   const faults = [...extensionFaults(folder), ...arrayFaults(parse(text)), ...yamlFaults(text)];
@@ -89,8 +89,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const ENDS_IN_FLOW = /[?,[\]{}]/;
 
 /**
- * Returns the places that YAML 1.1 readers reject or read as a different value: dates, words such as `on` and `no`, and
- * question marks inside braces.
+ * Returns the places that YAML 1.1 readers reject, or read as a different value: dates, words such as `on` and `no`,
+ * and question marks inside braces.
  */
 function yamlFaults(text: string): string[] {
   const faults: string[] = [];

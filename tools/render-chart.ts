@@ -39,7 +39,7 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 
 /**
  * Renders the templates of the chart, each under its file name. The given values take precedence over those in
- * values.yaml. Throws an error if values.schema.json refuses them.
+ * values.yaml. Throws an error if the values do not match values.schema.json.
  */
 export function renderChart(values: ChartValues = {}, release = 'portico'): ReadonlyMap<string, string> {
   const all = merged(parse(readChart('values.yaml')) as ChartValues, values);
@@ -103,7 +103,7 @@ function helmFunctions(include: (name: string, data: unknown) => string): FuncMa
       },
       argTypes: ['string', 'value'],
     },
-    // Helm sorts the keys, does not indent lists, and ends without a line break.
+    // Helm sorts the keys, does not indent lists, and writes no line break at the end.
     toYaml: {
       fn: (value: unknown) => stringify(value, { sortMapEntries: true, lineWidth: 0, indentSeq: false }).trimEnd(),
       argTypes: ['value'],
@@ -112,7 +112,7 @@ function helmFunctions(include: (name: string, data: unknown) => string): FuncMa
   };
 }
 
-/** Merges values as Helm does: objects by key, and everything else as a whole. */
+/** Merges values as Helm does: objects are merged by key, and everything else is replaced as a whole. */
 function merged(base: ChartValues, given: ChartValues): ChartValues {
   const entries = Object.entries(given).map(([key, value]) => {
     const own = base[key];

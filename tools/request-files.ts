@@ -12,9 +12,9 @@ import { createGateway } from '../src/gateway.ts';
 import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/logs.ts';
 
 /*
- * Prints, as JSON, the files of `src` whose functions run during one request: once for a cache hit, and once for a miss
- * whose response is validated and stored. This is a separate program because precise coverage slows down the whole
- * process.
+ * Prints, as JSON, the files of `src` whose functions run during one request. This is done once for a cache hit, and
+ * once for a miss whose response is validated and stored. The program is separate because precise coverage slows the
+ * whole process down.
  */
 
 /** The paths below `src`, in alphabetical order. */
@@ -24,7 +24,7 @@ export interface RequestFiles {
 }
 
 const WARM_UP = 5;
-/** Background work may happen to run during one request, but it is unlikely to run during each of several requests. */
+/** Background work may happen to run during one request, but is unlikely to run during each of several requests. */
 const REPETITIONS = 3;
 const SOURCES = pathToFileURL(join(import.meta.dirname, '..', 'src')).href;
 const AUTHORIZATION = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
@@ -94,7 +94,8 @@ const CONFIG = {
 const ran = ({ ranges: [range] }: Profiler.FunctionCoverage) => range && range.startOffset > 0 && range.count > 0;
 
 /**
- * Returns the files in `src` whose functions ran. Module bodies, which start at offset 0, do not count as functions.
+ * Returns the files in `src` whose functions ran. The body of a module, which starts at offset 0, does not count as a
+ * function.
  */
 function enteredFiles(coverage: readonly Profiler.ScriptCoverage[]): Set<string> {
   return new Set(
@@ -144,7 +145,7 @@ function questionPage(page: number): string {
   return JSON.stringify({ name: '', sort: 'newest', ...counts, sorts: ['newest'], list });
 }
 
-/** Forwards bytes and emits `lines` for each chunk. */
+/** Forwards bytes, and emits `lines` for each chunk that it receives. */
 function observed(destination: ByteDestination, log: EventEmitter): ByteDestination {
   return {
     write: (bytes) => {

@@ -15,19 +15,19 @@ interface Sbom {
 }
 
 /**
- * Returns the software bill of materials of the production dependencies, in CycloneDX format. It is sorted and contains
- * no timestamp or random number, so the same lock file always results in the same text.
+ * Returns the software bill of materials of the production dependencies, in CycloneDX format. It is sorted and
+ * contains neither a timestamp nor a random number, so the same lock file always produces the same text.
  */
 export function createSbom(folder: string): string {
   const isShipped = productionPackages(folder);
-  // With `--omit=dev`, npm would also omit production dependencies that a development dependency needs too.
+  // With `--omit=dev`, npm would also omit production dependencies that a development dependency needs.
   const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--sbom-type=application'];
   const output = execFileSync('npm', command, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(output) as Sbom;
   const { timestamp: _time, tools: _npm, component, ...stable } = metadata;
   const document = {
     ...rest,
-    // npm uses the name of the folder.
+    // npm uses the folder's name as the name of the package.
     metadata: { ...stable, component: { ...component, name: 'portico' } },
     components: components
       .filter((one) => isShipped.has(one['bom-ref']))
@@ -42,7 +42,7 @@ export function createSbom(folder: string): string {
 
 const by = (one: string, other: string) => (one < other ? -1 : 1);
 
-/** Returns the packages of the lock file that a production installation has, as `name@version`. */
+/** Returns the packages in the lock file that a production installation contains, as `name@version`. */
 function productionPackages(folder: string): ReadonlySet<string> {
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { version: string; dev?: boolean; devOptional?: boolean }>>;

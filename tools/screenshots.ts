@@ -9,8 +9,8 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Takes the console screenshots in docs/images/*.png or, with --all FOLDER, screenshots of every page. To do so, it
- * simulates fifteen minutes of traffic to a reference server with chaos, using a simulated clock.
+ * Takes the screenshots of the console in docs/images/*.png or, with --all FOLDER, screenshots of every page. For
+ * this purpose, it simulates fifteen minutes of traffic to a reference server with chaos. The clock is simulated too.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -105,7 +105,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the frame after their data arrives.
+  // The charts are drawn in the frame after the arrival of their data.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);
@@ -116,7 +116,8 @@ const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
 const end = Date.now();
 let base = end - MINUTES * 60_000;
 let setAt = performance.now();
-// The clock stands still between the steps of the simulation and runs during the steps, so that the latencies are real.
+// The clock runs only during the steps of the simulation, so that the latencies are real, and stands still between
+// them.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
 const reference = await startReferenceServer({ complete: true, chaos });

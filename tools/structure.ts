@@ -10,9 +10,9 @@ export interface SourceFile {
 }
 
 /**
- * How many files in `src` may run code for one request: a cache hit or a validated cache miss. `goals` are the numbers
- * to aim for, and `limits` are the numbers that the test enforces for the current number of stages; each additional
- * file in `pipeline/stages` raises both limits by one.
+ * How many files in `src` may run code for one request, which is a cache hit or a validated cache miss. `goals` are
+ * the numbers to aim for. `limits` are the numbers that the test enforces for the current number of stages. Each
+ * additional file in `pipeline/stages` raises both limits by one.
  */
 export const REQUEST_FILES = {
   goals: { hit: 30, miss: 60 },
@@ -31,11 +31,11 @@ export interface Structure {
   readonly files: number;
   /** The median number of lines per file. */
   readonly medianLines: number;
-  /** The median number of lines of substance per file: lines that are not blank, comments or imports. */
+  /** The median number of lines of substance per file. Lines that are blank, comments or imports do not count. */
   readonly medianSubstance: number;
   /** Files with fewer than 15 lines of substance. */
   readonly small: readonly string[];
-  /** Folders that directly contain more than 24 files. */
+  /** Folders with more than 24 files, not counting sub-folders. */
   readonly crowded: readonly string[];
   /** Pairs of sub-folders of one folder that import each other. */
   readonly mutual: readonly string[];
@@ -43,7 +43,7 @@ export interface Structure {
   readonly unsharedTypes: readonly string[];
 }
 
-/** The limits of these counts. All other counts must be 0. */
+/** The limits on these counts. All other counts must be 0. */
 export const STRUCTURE_LIMITS = { files: 447, medianLines: 111, medianSubstance: 81, small: 20 } as const;
 
 const PACKAGE_ENTRY = 'portico.ts';
@@ -54,7 +54,7 @@ const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm;
 
 /**
  * Measures the counts that `test/architecture.test.ts` limits. `readers` are files outside the tree that may import
- * from it.
+ * from the tree.
  */
 export function measureStructure(files: readonly SourceFile[], readers: readonly SourceFile[] = []): Structure {
   const siblings = Map.groupBy(files, ({ path }) => posix.dirname(path));
@@ -104,12 +104,12 @@ function importedNames({ path, text }: SourceFile): string[] {
   });
 }
 
-/** Returns the path of an import below `src`, regardless of the importing file's location. */
+/** Returns the path of an import below `src`, wherever the importing file is. */
 function resolveImport(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
 }
 
-/** Returns the relative imports of a file as paths below `src`. Paths outside `src` start with `..`. */
+/** Returns the relative imports of a file as paths below `src`. A path outside `src` begins with `..`. */
 export function importsOf(file: SourceFile): string[] {
   const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
   return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
@@ -144,8 +144,8 @@ export function measureRequestFiles(): RequestFiles {
 }
 
 /**
- * Prints one count, its limit and the items that it counts. If a count exceeds its limit, this program fails, and so
- * does a test.
+ * Prints one count, its limit and the items that were counted. If a count exceeds its limit, this program fails, and
+ * a test does too.
  */
 function row(name: string, value: number, limit: number, rest: readonly string[] = [], goal = limit): void {
   const allowed = limit === 0 ? 'none' : `at most ${limit}`;

@@ -18,7 +18,7 @@ import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
 import { PAGE_PATH } from '../scenarios/requests.ts';
 
-/** The real gateway without sockets, and the data of one request that was a hit. */
+/** The real gateway without sockets, and the data of one request that was a cache hit. */
 export interface Fixture {
   readonly settings: Settings;
   readonly start: Start;
@@ -26,13 +26,13 @@ export interface Fixture {
   readonly plan: Plan;
   readonly arrival: Arrival;
   readonly exchange: Exchange;
-  /** The hit's trace, in the state in which it is counted and logged. */
+  /** The trace of the hit at the time at which it is counted and logged. */
   readonly trace: Trace;
   /** The resolved target of the page. */
   readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;
-  /** Returns a plain request like those that the HTTP parser creates, made of new strings. */
+  /** Returns a plain request like those that the HTTP parser creates. All its strings are new. */
   request(): Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 }
 
@@ -43,7 +43,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'portico.yaml');
   const variant = { responses: 'enforce', cache: true } as const;
-  // Nothing listens on these ports; they only appear in the configuration.
+  // Nothing listens on these ports. They appear only in the configuration.
   writeFileSync(file, configurationOf(variant, { port: 1, adminPort: 2, upstreamPort, folder }));
   writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT, { mode: 0o600 });
   const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
@@ -78,7 +78,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
 }
 
-/** Returns a copy of the text whose hash V8 must compute again, as for any text from a socket. */
+/** Returns a copy of the text. V8 must compute the hash of the copy, as it must for any text from a socket. */
 export function fresh(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

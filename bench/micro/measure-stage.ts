@@ -10,7 +10,7 @@ export interface StageCost {
 }
 
 /**
- * The durations of the warm-up and of a batch, the number of batches, and the number of calls in the memory
+ * The duration of the warm-up, the duration and the number of the batches, and the number of calls in the memory
  * measurement.
  */
 export interface MicroEffort {
@@ -20,9 +20,9 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** With more inputs than this alive at once, V8 would move them to its old generation before they were used. */
+/** If more inputs than this were alive at once, V8 would move them to its old generation before they were used. */
 const MAX_INPUTS = 4000;
-/** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
+/** The minimum number of undisturbed batches. With fewer than that, all batches are used. */
 const LEAST_QUIET = 5;
 
 /** Above this number of bytes per call, V8's coarse count of allocations is accurate enough. */
@@ -53,8 +53,8 @@ export function measureStage(
   const inputsOf = (calls: number) => Array.from({ length: calls }, (_, index) => input?.(index));
   const timed = (calls: number): Batch => {
     const inputs = inputsOf(calls);
-    // Collecting only the young generation is enough for an undisturbed batch. A full collection of the fixture's heap
-    // would take ten times as long as the batch.
+    // Collecting the young generation is enough to leave the batch undisturbed. A full collection of the fixture's
+    // heap would take ten times as long as the batch.
     globalThis.gc?.({ type: 'minor' });
     const pausesBefore = pauses();
     const before = process.hrtime.bigint();
@@ -87,8 +87,9 @@ function pauses(): number {
 
 /**
  * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps, which is accurate enough if
- * each call allocates many bytes. Its count of the bytes in use is exact, but only until the next garbage collection.
- * So if calls allocate little, the coarse count only determines how many calls the second, exact measurement can make.
+ * each call allocates many bytes. V8's count of the bytes in use is exact, but only until the next garbage
+ * collection. If a call allocates few bytes, the coarse count therefore only determines how many calls are made in
+ * the second, exact measurement.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;

@@ -12,9 +12,7 @@ export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
   quick: { warmMs: 300, batchMs: 2, batches: 41, allocationCalls: 2000 },
 };
 
-/**
- * Measures all stages in a separate process on the server's core. Prints a line as soon as a stage has been measured.
- */
+/** Measures all stages in a separate process on the server's core. Prints a line after each stage. */
 export function runMicro(
   effort: MicroEffort,
   { folder, upstream, progress }: RunContext,

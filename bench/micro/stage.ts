@@ -5,19 +5,24 @@ export interface Stage {
   readonly name: string;
   /** A description of the measured function and its input. */
   readonly what: string;
-  /** The requests that run this stage: every hit, only misses, or only requests whose target is not in the memo. */
+  /**
+   * The requests for which this stage runs: every hit, only misses, or only requests whose target is not in the memo.
+   */
   readonly paidBy: 'hit' | 'miss' | 'first';
   /** Creates the function to call repeatedly. */
   prepare(fixture: Fixture): Operation;
 }
 
-/** The measured call. `input` creates the data that a new request would contain; its cost is not measured. */
+/**
+ * The call that is measured. `input` creates the data that a new request would contain. The cost of `input` is not
+ * measured.
+ */
 export interface Operation<Input = unknown> {
   readonly input?: (index: number) => Input;
   readonly run: (input: never) => unknown;
 }
 
-/** Creates an operation. The type parameter ensures that both functions have the same input type. */
+/** Creates a stage's operation. The type parameter ensures that both functions have the same input type. */
 export function operation<Input>(input: (index: number) => Input, run: (input: Input) => unknown): Operation {
   return { input, run };
 }

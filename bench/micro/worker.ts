@@ -9,7 +9,7 @@ export interface MicroTask {
   readonly effort: MicroEffort;
 }
 
-/** One line of that process's output. */
+/** One line of the output of that process. */
 export interface MicroLine extends StageCost {
   readonly name: string;
 }
@@ -20,5 +20,5 @@ for (const stage of STAGES) {
   const line: MicroLine = { name: stage.name, ...measureStage(stage.prepare(fixture), effort) };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
-// Otherwise, the gateway's timers would keep the process alive.
+// Without this, the gateway's timers would keep the process alive.
 process.exit(0);

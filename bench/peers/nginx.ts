@@ -8,7 +8,7 @@ import { idOf, type Peer, type PeerContext } from './peer.ts';
 /** What nginx does: forward every request, cache pages behind auth_basic, or cache and compress them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
 
-/** The options of an nginx peer. */
+/** The options of an nginx server. */
 export interface NginxOptions {
   /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce nginx's CPU per request. */
   readonly tuned?: boolean;
@@ -23,8 +23,8 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
 };
 
 /**
- * Creates nginx with one worker. With `gzip on`, it compresses every response; caching compressed responses would need
- * an additional module.
+ * Creates nginx with one worker. With `gzip on`, nginx compresses every response, because it could cache compressed
+ * responses only with an additional module.
  */
 export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {}): Peer {
   const notes = [...(tuned ? ['tuned'] : []), ...(note === undefined ? [] : [note])];
@@ -38,8 +38,8 @@ export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {
       mkdirSync(folder, { recursive: true });
       const configuration = configurationOf(kind, tuned, context);
       writeFileSync(join(folder, 'nginx.conf'), configuration);
-      // This is the cheapest form that auth_basic supports. If the file contained a hash, nginx would have to verify
-      // the password against it for each request.
+      // This is the cheapest form of auth_basic. If the file contained a hash, nginx would have to verify the
+      // password of each request against it.
       writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
       const running = await startProgram({
         name: 'nginx',
@@ -89,7 +89,7 @@ function configurationOf(kind: NginxKind, tuned: boolean, { port, upstreamPort }
   const indent = (all: readonly (string | false)[], by: string) =>
     all.filter((line) => line !== false).map((line) => `${by}${line}`);
   return [
-    // As root, nginx would run its worker under an account that cannot read the run's folder.
+    // If nginx is started as root, its worker would otherwise run under an account that cannot read the run's folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     'pid nginx.pid;',

@@ -7,8 +7,8 @@ import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
 /**
- * Creates a bare `node:http` server that sends the same bytes from memory. Its cost is the minimum for any server that
- * runs on Node.
+ * Creates a plain `node:http` server that sends the same bytes from memory. No server that runs on Node can cost
+ * less.
  */
 export function nodeHttp(size: PageSize): Peer {
   return {

@@ -1,6 +1,6 @@
 import type { Running } from '../process-tree.ts';
 
-/** The environment of a peer: the upstream, a port and a folder for files. */
+/** The environment of a server that is measured: the upstream, a port, and a folder for files. */
 export interface PeerContext {
   readonly upstreamPort: number;
   readonly port: number;
@@ -13,12 +13,12 @@ export interface Peer {
   readonly id: string;
   /** The name in tables. */
   readonly label: string;
-  /** Whether it authenticates callers. */
+  /** True if the server authenticates callers. */
   readonly authenticates: boolean;
   /** The program that the peer needs in addition to Node, if any. */
   readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
   start(context: PeerContext): Promise<StartedPeer>;
-  /** Returns the same peer with options for Node. Undefined if it cannot be profiled. */
+  /** Returns the same peer, started with options for Node. Undefined if the peer cannot be profiled. */
   withNodeOptions?(options: readonly string[]): Peer;
 }
 
@@ -26,15 +26,15 @@ export interface Peer {
 export interface StartedPeer {
   readonly running: Running;
   readonly port: number;
-  /** The exact configuration, which the appendix of the results shows. */
+  /** The exact configuration, as shown in the appendix of the results. */
   readonly configuration: string;
   /** The port of the admin listener, if there is one. */
   readonly adminPort?: number;
-  /** Returns the number of functions that V8 has optimized so far. Undefined for peers that do not run on Node. */
+  /** Returns the number of functions that V8 has optimized so far. Undefined for servers that do not run on Node. */
   readonly optimizations?: () => number;
 }
 
-/** Returns a peer's id, with a note that distinguishes it from similar peers. */
+/** Returns a peer's id, with a note by which it can be distinguished from similar peers. */
 export function idOf(name: string, note: string | undefined): string {
   return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
 }

@@ -9,7 +9,7 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** A variant of Portico. Every feature that the variant does not mention is on, as in `strict` mode. */
+/** A variant of Portico. As in `strict` mode, every feature that the variant does not mention is on. */
 export interface PorticoVariant {
   /** The text that follows Portico's name in tables. */
   readonly label: string;
@@ -21,7 +21,7 @@ export interface PorticoVariant {
   readonly checkout?: string;
   /** Options for Node, used for profiles. */
   readonly nodeOptions?: readonly string[];
-  /** The number of operations in the contract. By default, the contract has only the documented operations. */
+  /** The number of operations in the contract. By default, the contract contains only the documented operations. */
   readonly operations?: number;
 }
 
@@ -40,13 +40,13 @@ const ROLES = {
 };
 
 /**
- * The roles file of every run. It contains a role with one permission, an account with that role and an account without
- * it.
+ * The roles file of every run. It contains a role with one permission, an account that has this role, and an account
+ * that does not.
  */
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /**
- * Creates Portico with all checks on: authentication, permissions, parameters, page bounds, metrics and an access log
+ * Creates Portico with authentication, permissions, checks of parameters and page bounds, metrics, and an access log
  * that is written to a file.
  */
 export function portico(variant: PorticoVariant): Peer {
@@ -77,7 +77,10 @@ export function portico(variant: PorticoVariant): Peer {
   };
 }
 
-/** Returns the folder of one process. It contains the configuration and the logs and is the working directory. */
+/**
+ * Returns the folder of one process. The folder is the working directory, and contains the configuration and the
+ * logs.
+ */
 function folderOf(id: string, { folder, port }: Pick<PeerContext, 'folder' | 'port'>): string {
   return join(folder, `${id}-${port}`);
 }
@@ -139,8 +142,8 @@ export function configurationOf(
 }
 
 /**
- * Includes the inferred operations so that the number of operations is exact. By default, they are off with a real
- * upstream.
+ * Turns on the inferred operations, so that the number of operations is exact. By default, they are off if the
+ * upstream is a real one.
  */
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';

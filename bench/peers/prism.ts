@@ -8,8 +8,8 @@ import type { Peer } from './peer.ts';
 const CONTRACT = join(import.meta.dirname, '..', '..', 'schemas', 'openapi.yaml');
 
 /**
- * Creates Prism as a validating proxy for the same contract. It runs in one process and writes no log, both of which
- * make it faster.
+ * Creates Prism as a validating proxy for the same contract. It runs in one process and writes no log. Both make it
+ * faster.
  */
 export function prism(): Peer {
   return {
@@ -18,7 +18,7 @@ export function prism(): Peer {
     authenticates: false,
     start: async ({ port, upstreamPort, folder }) => {
       const program = createRequire(import.meta.url).resolve('@stoplight/prism-cli/package.json');
-      // Its multi-process mode, the default in production, does not start with this version of Node.
+      // Prism's multi-process mode, which is the default in production, does not start with this version of Node.
       const options = ['--errors', '--multiprocess=false', '-v', 'silent', '-h', '127.0.0.1'];
       const log = compilerLog(join(folder, `prism-${port}`));
       const running = await startProgram({

@@ -4,7 +4,10 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** Creates Varnish with pages in memory. It has no authentication, and its access log would need a separate program. */
+/**
+ * Creates Varnish, which stores pages in memory. Varnish has no authentication, and would need a separate program for
+ * an access log.
+ */
 export function varnish(): Peer {
   return {
     id: 'varnish',
@@ -17,7 +20,7 @@ export function varnish(): Peer {
       const vcl = vclOf(upstreamPort);
       const file = join(own, 'default.vcl');
       writeFileSync(file, vcl);
-      // The jail is disabled because otherwise, as root, Varnish would run its worker under an account that cannot read
+      // The jail is off. With it, Varnish would run its worker, if started as root, under an account that cannot read
       // the run's folder.
       const storage = ['-j', 'none', '-s', 'malloc,512m', '-T', 'none'];
       const running = await startProgram({

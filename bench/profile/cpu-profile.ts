@@ -1,16 +1,16 @@
 /** A profile in the format of `node --cpu-prof`. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
-  /** The start time in microseconds of the monotonic clock. */
+  /** The start time according to the monotonic clock, in microseconds. */
   readonly startTime: number;
   readonly endTime: number;
-  /** The node ids of the samples. */
+  /** For each sample, the id of its node. */
   readonly samples: readonly number[];
-  /** The time between each sample and the previous one, in microseconds. */
+  /** The time between each sample and the sample before it, in microseconds. */
   readonly timeDeltas: readonly number[];
 }
 
-/** A function in the call tree, reached through a specific chain of callers. */
+/** A function in the call tree. There is one node for each chain of callers through which the function was called. */
 export interface ProfileNode {
   readonly id: number;
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };

@@ -3,12 +3,14 @@ import type { Frame } from './stacks.ts';
 const WIDTH = 1200;
 const LINE = 17;
 const TOP = 64;
-/** The minimum width of a frame in pixels; narrower frames are omitted. */
+/** The minimum width of a frame, in pixels. Narrower frames are omitted. */
 const LEAST = 0.6;
-/** The approximate width of a character in pixels. */
+/** The approximate width of a character, in pixels. */
 const LETTER = 6.1;
 
-/** Colors by kind of work. Dark text is readable on these medium tones, regardless of the page's background. */
+/**
+ * A color for each kind of work. Dark text is readable on these medium tones, whatever the background of the page is.
+ */
 const COLOURS: readonly (readonly [string, string, string])[] = [
   ['Portico', '#4fb48e', 'Portico'],
   ['package', '#c9a2e0', 'packages'],

@@ -6,7 +6,7 @@ type CallFrame = ProfileNode['callFrame'];
 
 const ROOT = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
 
-/** The kinds of work that V8 reports under names in parentheses. */
+/** The kinds of work whose names V8 reports in parentheses. */
 const NAMED = new Map([
   ['(garbage collector)', 'V8: garbage collection'],
   ['(program)', 'native code outside of JavaScript (event loop, system calls)'],
@@ -18,7 +18,7 @@ const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
 /** Matches functions that Ajv compiles. They have a name but no file. */
 const COMPILED_VALIDATOR = /^validate\d*$/;
 
-/** Node's own modules, grouped by purpose. The first match applies. */
+/** Node's own modules, grouped by purpose. The first group that matches applies. */
 const NODE: readonly (readonly [RegExp, string])[] = [
   [/^node:(?:_http|http|internal\/http)/, 'Node: http'],
   [
@@ -55,7 +55,7 @@ export function placeOf({ url, lineNumber }: CallFrame): string {
 
 function insideOf(url: string): string {
   if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
-  // The package belongs to another checkout or is linked.
+  // The package belongs to another checkout, or is a link.
   const packages = url.lastIndexOf('/node_modules/');
   return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
 }

@@ -79,7 +79,7 @@ async function runProfiled(
   const one = await startEntry(scenario, entry, context);
   try {
     await warmEntry(scenario, one, context);
-    // This clock and the profile's clock both start when the machine boots.
+    // Both this clock and the clock of the profile start when the machine boots.
     const from = nowUs();
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));
@@ -103,7 +103,7 @@ async function written(folder: string): Promise<CpuProfile> {
       const name = readdirSync(folder).find((one) => one.endsWith('.cpuprofile'));
       if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
-      // The file does not exist yet or is incomplete.
+      // The file does not exist yet, or it is incomplete.
     }
   }
   throw new Error('Portico did not write a profile when it ended');

@@ -1,10 +1,10 @@
 import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
 import { groupOf, placeOf } from './groups.ts';
 
-/** A function in a call tree in which callers are above callees. */
+/** A function in a call tree in which callers are above the functions that they call. */
 export interface Frame {
   readonly name: string;
-  /** The file and line as shown to readers. Empty for native code of V8 and Node. */
+  /** The file and line in the form that readers see. Empty for native code of V8 and Node. */
   readonly place: string;
   readonly group: string;
   /** The time in the function itself, in microseconds. */
@@ -14,7 +14,7 @@ export interface Frame {
   readonly children: Map<string, Frame>;
 }
 
-/** A part of a profile. Its bounds are times on the profile's clock. */
+/** A part of a profile. It begins and ends at times on the profile's clock. */
 export interface Window {
   readonly fromUs: number;
   readonly toUs: number;
@@ -22,7 +22,7 @@ export interface Window {
 
 const WAITING = '(idle)';
 
-/** Returns the call tree of a part of a profile, without idle time. Throws if that part contains no samples. */
+/** Returns the call tree of a part of a profile. Idle time is not included. Throws if that part contains no samples. */
 export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
@@ -32,7 +32,7 @@ export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   for (const [index, id] of profile.samples.entries()) {
     const delta = profile.timeDeltas[index] ?? 0;
     at += delta;
-    // A sample represents the time until the next one.
+    // A sample stands for the time until the next sample.
     const lasts = profile.timeDeltas[index + 1] ?? 0;
     if (at >= fromUs && at < toUs && lasts > 0) selfUs.set(id, (selfUs.get(id) ?? 0) + lasts);
   }
@@ -84,7 +84,7 @@ function frame(name: string, place: string, group: string): Frame {
   return { name, place, group, self: 0, total: 0, children: new Map() };
 }
 
-/** Yields every frame of a tree. Callers come before callees. */
+/** Yields every frame of a tree. A caller comes before the functions that it calls. */
 export function* framesOf(frameOrRoot: Frame): Generator<Frame> {
   yield frameOrRoot;
   for (const child of frameOrRoot.children.values()) yield* framesOf(child);

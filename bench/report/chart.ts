@@ -18,8 +18,8 @@ const NUMBERS = 64;
 const LINE = 22;
 
 /**
- * Returns a bar chart of CPU per request. Each scenario has its own scale. The chart is readable on both light and dark
- * pages.
+ * Returns a bar chart of CPU per request. Each scenario has a scale of its own. The chart is readable on light and on
+ * dark pages.
  */
 export function toChart({ scenarios, machine }: Results): string {
   const parts: string[] = [];
@@ -27,7 +27,7 @@ export function toChart({ scenarios, machine }: Results): string {
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // The scale is based on the medians so that the bars fill the width. An outlier's line is cut off at the edge.
+    // The medians determine the scale, so that the bars fill the width. The line of an outlier ends at the edge.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {

@@ -9,7 +9,7 @@ import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
-/** The load above which the results state that the machine was busy before the run. */
+/** If the machine's load before the run is above this value, the results say that the machine was busy. */
 const BUSY = 0.1;
 
 /** Returns the contents of RESULTS.md. */
@@ -102,7 +102,10 @@ function busyNote({ busyBefore }: Machine): string[] {
   ];
 }
 
-/** Returns one block for each distinct configuration. Configurations that differ only in port numbers share a block. */
+/**
+ * Returns one block for each distinct configuration. Configurations that differ only in their port numbers share a
+ * block.
+ */
 function configurations(rows: readonly ScenarioRow[]): string[] {
   const blocks = new Map<string, Set<string>>();
   for (const { label, configuration } of rows) {

@@ -24,8 +24,8 @@ const GROUPS: Readonly<Record<ThreadGroup, string>> = {
 };
 
 /**
- * Returns the tables of a scenario: the results, followed by the CPU time by thread and the warm-up. Each row's ratio
- * compares the first Portico peer of the scenario with the server of the row.
+ * Returns the tables of a scenario: the results, followed by the CPU time by thread and the warm-up. The ratio in
+ * each row compares the first Portico server of the scenario with the server in that row.
  */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));
@@ -60,7 +60,7 @@ function spreadCells({ median, min, max }: Spread): [string, string] {
   return [formatNumber(median), `${formatNumber(min)}–${formatNumber(max)}`];
 }
 
-/** Returns the table of CPU per request by thread, warm-up and yardstick. */
+/** Returns the table of CPU per request by thread, of the warm-up and of the yardstick. */
 function detailsTable(rows: readonly ScenarioRow[]): string[] {
   const head = [
     'CPU µs/request by thread',

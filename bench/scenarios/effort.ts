@@ -12,7 +12,10 @@ export interface Effort {
   readonly warmUp: WarmUpRule;
   /** Parts that run only if they are selected by name. */
   readonly without: readonly string[];
-  /** Omitted servers: a peer's id, or a scenario's id and a peer's id separated by a slash. */
+  /**
+   * The servers that are omitted. Each is given by a peer's id, or by the ids of a scenario and a peer with a slash
+   * between them.
+   */
   readonly withoutPeers: readonly string[];
   /** The numbers of distinct keys in the scenario `keys`, in ascending order. */
   readonly keys: readonly number[];
@@ -21,20 +24,20 @@ export interface Effort {
   readonly memoryKeys: number;
   /** The number of keys if the part `memory` is selected by name. */
   readonly memoryKeysAlone: number;
-  /** The maximum duration of a run of all its parts, including the installation. A longer run fails. */
+  /** The maximum duration of a run of all its parts, including the installation. A run that takes longer fails. */
   readonly maxMinutes: number;
 }
 
 /**
- * The effort for the committed results. The scenarios and servers that it omits are measured if their scenario is
- * selected by name.
+ * The effort for the committed results. If a scenario is selected by name, it is measured even if this effort omits
+ * it, and so are all of its servers.
  */
 export const FULL: Effort = {
   name: 'full',
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // These rows are not needed for any target, or another scenario measures the same server.
+  // No target needs these rows, or another scenario measures the same server.
   without: ['refused'],
   withoutPeers: [
     'hit-2k/node-http',
@@ -54,8 +57,8 @@ export const FULL: Effort = {
 };
 
 /**
- * The effort for a run of less than four minutes. Its numbers are rough, because warm-ups are short, and it omits
- * scenarios that few targets need.
+ * The effort for a run of less than four minutes. The numbers are rough, because warm-ups are short. Scenarios that
+ * few targets need are omitted.
  */
 export const QUICK: Effort = {
   name: 'quick',
@@ -95,7 +98,7 @@ export const QUICK: Effort = {
   maxMinutes: 4,
 };
 
-/** The rounds of `--against`. Each round uses new processes, which are warmed up like any other server. */
+/** The rounds of `--against`. Each round uses new processes. They are warmed up like any other server. */
 export const COMPARED: Rounds = { count: 5, seconds: 1 };
 
 /** The rounds of `--against` with `--quick`. */

@@ -12,7 +12,8 @@ const caching = (): Entry['peer'] => portico({ label: 'hit', responses: 'enforce
 const plainNginx: Entry = { peer: nginx('cache'), request: PLAIN };
 
 /**
- * Scenarios with stored responses (unchanged, compressed or as a 304), for different sizes and numbers of connections.
+ * Scenarios with stored responses (unchanged, compressed, or as a 304), for several sizes and numbers of
+ * connections.
  */
 export function hitScenarios({ main, side }: Effort): Scenario[] {
   return [

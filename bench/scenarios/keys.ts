@@ -5,15 +5,15 @@ import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
 /**
- * A cache budget that is large enough for all pages of the largest row. With a smaller budget, that row would consist
- * of misses.
+ * A cache budget that has room for all pages of the largest row. With a smaller budget, that row would consist of
+ * misses.
  */
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Scenarios with different numbers of stored responses, all of which are requested before the rounds. Each number gets
- * its own process, because a process that stores all pages would not show the cost of a small cache. nginx runs without
- * its cache of open files, because that would need one descriptor per page, more than many systems allow.
+ * Scenarios with different numbers of stored responses. All of them are requested before the rounds. Each number has
+ * a process of its own, because a process that stores all pages would not show the cost of a small cache. nginx runs
+ * without its cache of open files, which would need one descriptor per page. That is more than many systems allow.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);

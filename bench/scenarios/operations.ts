@@ -6,7 +6,10 @@ import type { Entry, Scenario } from './scenario.ts';
 
 const MANY = 500;
 
-/** Scenarios that request a stored response, with the unchanged contract and with one that has many more operations. */
+/**
+ * Scenarios that request a stored response, once with the unchanged contract and once with a contract that has many
+ * more operations.
+ */
 export function operationScenarios({ main }: Effort): Scenario[] {
   return [
     {

@@ -61,7 +61,7 @@ export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_ans
 /** A request for an undocumented path that is allowed. */
 export const UNDOCUMENTED: BenchRequest = { ...PLAIN, path: UNDOCUMENTED_PATH };
 
-/** Like `UNDOCUMENTED`, but sent through Portico, whose response contains no cache status. */
+/** Like `UNDOCUMENTED`, but through Portico. The response contains no cache status. */
 export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
   ...UNDOCUMENTED,
   proof: { 'cache-status': 'absent', via: /portico/ },
@@ -95,7 +95,7 @@ export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
   },
 ];
 
-/** Returns a request for one of many keys. Its search text ends in seven digits. */
+/** Returns a request for one of many keys. The last seven digits of its search text are the key. */
 export function keyed(request: BenchRequest, keys: number | 'fresh'): BenchRequest {
   return { ...request, path: `${PAGE_PATH}&q=key`, keys };
 }

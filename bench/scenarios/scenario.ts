@@ -24,12 +24,13 @@ export interface BenchRequest {
    */
   readonly undocumented?: boolean;
   /**
-   * True to send the entity tag of the first response with all later requests, so that the rounds get 304 responses.
+   * True if the entity tag of the first response is sent with all later requests, so that the responses in the rounds
+   * are 304.
    */
   readonly revalidate?: boolean;
   /**
-   * The number of distinct keys to request in turn, all of which are also requested before the rounds. `fresh` requests
-   * every key only once.
+   * The number of distinct keys that are requested in turn. All of them are also requested before the rounds. `fresh`
+   * means that every key is requested only once.
    */
   readonly keys?: number | 'fresh';
 }
@@ -46,11 +47,11 @@ export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;
   readonly slow?: SlowPeer;
-  /** The approximate requests per second of this server, if the number differs from the scenario's. */
+  /** The approximate number of requests per second of this server, if it differs from the scenario's number. */
   readonly usualPerSecond?: number;
 }
 
-/** A set of servers that are compared with one another. They are measured one after another. */
+/** A set of servers that are compared with one another. They are measured one at a time. */
 export interface Scenario {
   /** The name of the scenario in results, targets and `--only`. */
   readonly id: string;
@@ -60,6 +61,6 @@ export interface Scenario {
   readonly connections: number;
   readonly rounds: Rounds;
   readonly entries: readonly Entry[];
-  /** The approximate requests per second of the servers, used to estimate the duration of a run. */
+  /** The approximate number of requests per second of the servers. The duration of a run is estimated from it. */
   readonly usualPerSecond: number;
 }

@@ -4,7 +4,7 @@ import { cacheResult, type CacheResult, countFills, createStaleness, leaksOf } f
 import { type FillEvent, isWithin, type ReadEvent, type WriteEvent } from './events.ts';
 import { type FleetRun, sumOf } from './run-fleet.ts';
 
-/** One row of the table: what was checked or measured, and whether it is within its bound. */
+/** One row of the table: what was checked or measured, and whether the value is within its bound. */
 export interface Row {
   readonly what: string;
   readonly value: string;
@@ -12,7 +12,7 @@ export interface Row {
   readonly bound?: string;
   /** Whether the value is within the bound. */
   readonly holds?: boolean;
-  /** Examples of what exceeded the bound. */
+  /** Examples of values that exceeded the bound. */
   readonly examples?: readonly string[];
 }
 
@@ -36,11 +36,11 @@ export interface Figures {
 
 /** How long a purge may take while everything works, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** How long after the response to a write its purge may still be on its way to a gateway. */
+/** How long after the response to a write the purge may still be on its way to a gateway. */
 const PURGE_SLACK_MS = 250;
 /**
- * The maximum share of fetches that may be a second fetch after the same purge. Until a gateway has read its own purge
- * in the log, it does not use the pages of other gateways, because it cannot know whether they are older.
+ * The maximum share of fetches that may repeat a fetch after the same purge. Until a gateway has read its own purge
+ * in the log, it does not use the pages of other gateways, because they might be older than the purge.
  */
 const MAX_SECOND_SHARE = 0.001;
 
@@ -74,7 +74,7 @@ export function figuresOf(run: FleetRun): Figures {
 }
 
 function fillsOf(run: FleetRun) {
-  // It is unknown when a write without a response ended.
+  // If a write has no response, it is unknown when the write ended.
   const unanswered = run.unanswered.map(({ number, at, tags }): WriteEvent => ({
     number,
     tags,
@@ -222,8 +222,8 @@ export function assess(run: FleetRun): readonly Row[] {
 }
 
 /**
- * Separates the requests that failed because a gateway was killed, and that must not be repeated, from all other
- * failures.
+ * Separates two kinds of failures. Requests that failed because a gateway was killed, and that must not be repeated,
+ * are counted separately from all others.
  */
 function failuresOf({ seen, disturbances }: FleetRun) {
   const killedAt = disturbances?.killedAt;
@@ -232,7 +232,7 @@ function failuresOf({ seen, disturbances }: FleetRun) {
   return { failed: seen.failures.filter((one) => !isCut(one)), cut: seen.failures.filter(isCut) };
 }
 
-/** Returns the row of a check that must find nothing. */
+/** Returns the row of a check that must not find anything. */
 function bounded(what: string, faults: readonly string[], bound: string, note = ''): Row {
   return {
     what,

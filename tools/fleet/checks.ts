@@ -1,12 +1,12 @@
 import type { FillEvent, ReadEvent, Window, WriteEvent } from './events.ts';
 import { isWithin } from './events.ts';
 
-/** The tags of a page, by index. */
+/** The tags of each page, by the page's index. */
 type TagsOf = (page: number) => readonly string[];
 
 /**
- * Returns a function that measures how outdated a read was: the time in milliseconds between the response to the first
- * write that the page does not show and the start of the read. Returns 0 if the page shows all writes.
+ * Returns a function that measures how outdated a read was: the time, in milliseconds, from the response to the first
+ * write that the page does not show until the read began. The result is 0 if the page shows all writes.
  */
 export function createStaleness(
   writes: readonly WriteEvent[],
@@ -35,19 +35,25 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
 
 /** The rules for judging fetches. */
 interface FillRules {
-  /** The age at which a page may be fetched again: its freshness lifetime, minus the part in which it is refreshed. */
+  /**
+   * The age at which a page may be fetched again. It is the freshness lifetime without the final part in which the
+   * page is refreshed early.
+   */
   readonly freshMs: number;
-  /** How long after the response to a write its purge may still arrive at a gateway. */
+  /** How long after the response to a write the purge may still arrive at a gateway. */
   readonly purgeSlackMs: number;
 }
 
 /** The fetches of the steady windows, by reason. */
 interface FillCounts {
-  /** Fetches with a reason: the first one, the end of the freshness lifetime, or a purge. Each begins a period. */
+  /**
+   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each of
+   * them begins a period.
+   */
   readonly periods: number;
   /** Fetches without a reason, while no purge was on its way. */
   readonly excess: readonly FillEvent[];
-  /** Fetches without a reason while a purge was on its way. */
+  /** Fetches without any other reason, while a purge was on its way. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of one page in one period. */
   readonly mostPerPeriod: number;
@@ -55,7 +61,7 @@ interface FillCounts {
 
 /**
  * Counts the fetches of each page and audience per period. A period begins when the last fetch is no longer fresh, or
- * with a purge. Each purge justifies only one fetch of a purged page.
+ * with a purge. Each purge justifies only one fetch of a page that it purged.
  */
 export function countFills(
   fills: readonly FillEvent[],
@@ -101,7 +107,7 @@ export function countFills(
 /** Where a page came from, according to its `Cache-Status` header. */
 export type CacheResult = 'memory' | 'shared' | 'collapsed' | 'fetched';
 
-/** Returns the result in a `Cache-Status` header (RFC 9211). */
+/** Returns the cache result that a `Cache-Status` header contains (RFC 9211). */
 export function cacheResult(cacheStatus: string): CacheResult {
   if (/;\s*detail=shared/.test(cacheStatus)) return 'shared';
   if (/;\s*hit\b/.test(cacheStatus)) return 'memory';

@@ -20,7 +20,7 @@ export interface Point {
   readonly simulated: PointValues;
 }
 
-/** The largest difference between a measured and a simulated value, as a share of the measured one. */
+/** The largest difference between a measured and a simulated value, as a share of the measured value. */
 export const TOLERANCE = 0.15;
 
 /** Times that the simulation assumes, in milliseconds. */
@@ -88,7 +88,7 @@ function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): S
     ...ASSUMED,
     idleCommandsPerSecond,
     gateways: settings.gateways,
-    // A busy machine may have sent fewer requests than planned.
+    // If the machine was busy, it may have sent fewer requests than planned.
     perSecond: requests / settings.seconds,
     writeShare: settings.writeShare,
     seed: settings.seed,
@@ -101,7 +101,7 @@ function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): S
   };
 }
 
-/** A fleet that is too large for this machine. */
+/** A fleet that is too large to be measured on this machine. */
 export interface LargeFleet {
   readonly gateways: number;
   readonly callers: number;
@@ -113,10 +113,10 @@ export interface LargeFleet {
   readonly commandsPerSecond: Readonly<SimulationResult['commands']>;
 }
 
-/** How many callers each gateway of a large fleet serves, and how often each of them sends a request. */
+/** The number of callers that each gateway of a large fleet serves, and how often each caller sends a request. */
 export const LARGE = { callersPerGateway: 10_000, requestsPerMinute: 1, seconds: 24 };
 
-/** Simulates a fleet with many gateways and callers, with the workload and the times of a measured run. */
+/** Simulates a fleet with many gateways and callers. The workload and the times are those of a measured run. */
 export async function simulateLarge(run: FleetRun, gateways: number): Promise<LargeFleet> {
   const callers = gateways * LARGE.callersPerGateway;
   const perSecond = (callers * LARGE.requestsPerMinute) / 60;

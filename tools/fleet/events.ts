@@ -3,9 +3,9 @@ export interface FillEvent {
   readonly at: number;
   /** The index of the page. */
   readonly page: number;
-  /** Whom the page was made for: a caller, a role or everyone. */
+  /** For whom the page was made: a caller, a role, or everyone. */
   readonly audience: string;
-  /** The number of the last write that changed the page before it was read. */
+  /** The number of the last write that changed the page before the upstream read the page. */
   readonly version: number;
 }
 
@@ -15,25 +15,25 @@ export interface WriteEvent {
   readonly number: number;
   readonly tags: readonly string[];
   readonly effectAt: number;
-  /** The instant at which the client received the response. From then on, the bounds hold. */
+  /** When the client received the response. The bounds apply from then on. */
   readonly respondedAt: number;
 }
 
-/** A read that got the response that the caller should receive. */
+/** A read with the response that the caller should have received. */
 export interface ReadEvent {
   readonly startedAt: number;
   readonly page: number;
-  /** The audience whose copy the caller should receive. */
+  /** The audience whose copy the caller should have received. */
   readonly audience: string;
-  /** What the marker in the page contains. */
+  /** The content of the marker in the page. */
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;
-  /** True if the read measured the arrival of a purge, and is therefore not part of the load. */
+  /** True if the read was made to measure the arrival of a purge. Such a read is not part of the load. */
   readonly probe: boolean;
 }
 
-/** A request whose result was not the expected one. */
+/** A request that did not have the expected result. */
 export interface FailureEvent {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -45,7 +45,10 @@ export interface FailureEvent {
 export interface ArrivalEvent {
   readonly respondedAt: number;
   readonly gateway: number;
-  /** The milliseconds from the response to the write until a read showed the write. Undefined if none did in time. */
+  /**
+   * The milliseconds from the response to the write until a read showed the write. Undefined if no read showed it in
+   * time.
+   */
   readonly ms: number | undefined;
 }
 
@@ -60,7 +63,7 @@ export function isWithin({ from, to }: Window, at: number): boolean {
   return at >= from && at < to;
 }
 
-/** Returns milliseconds on the system's monotonic clock, which all processes of the machine share. */
+/** Returns milliseconds on the system's monotonic clock, which is the same for all processes of the machine. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

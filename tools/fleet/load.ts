@@ -23,7 +23,7 @@ export interface AnsweredWrite {
   readonly respondedAt: number;
 }
 
-/** What the callers of a run saw. */
+/** What the callers of a run received. */
 export interface Seen {
   readonly reads: ReadEvent[];
   readonly writes: AnsweredWrite[];
@@ -90,7 +90,7 @@ function readAsk(account: Account, page: Page, seen: Seen, probe: boolean): Ask 
       seen.reads.push({
         startedAt,
         page: page.index,
-        // A page that the caller must not see at all is treated as somebody else's.
+        // A page that the caller must not receive at all counts as somebody else's page.
         audience: isAllowed ? audience : 'nobody',
         seen: marker,
         cache: headers['cache-status'] ?? '',
@@ -175,8 +175,8 @@ interface ProberParts {
 }
 
 /**
- * Sends writes at regular intervals. After the response to each write, requests a page directly from each gateway until
- * the page shows the write. All gateways have stored this page.
+ * Sends writes at regular intervals. After the response to each write, requests a page from each gateway directly,
+ * until the page shows the write. All gateways have stored this page.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;
@@ -197,7 +197,7 @@ export function startProber(parts: ProberParts, seen: Seen): Prober {
     const ask = readAsk(account, page, seen, true);
     const startedAt = now();
     const end = await connectionTo(own).exchange(ask);
-    // A gateway that was just killed does not respond. Only the requests through the balancer must succeed.
+    // A gateway that was just killed does not respond. Only requests through the balancer must succeed.
     if (end.kind !== 'response') return undefined;
     ask.judge(end.response);
     const marker = markerIn(end.response);

@@ -104,7 +104,9 @@ function describeSettings(settings: FleetSettings, { balancer }: Programs): stri
 const MEASURED_FLEETS = [1, 2, 4];
 const LARGE_FLEETS = [4, 10, 30, 100];
 
-/** Measures and simulates small fleets, and simulates large ones. Returns whether the differences are small enough. */
+/**
+ * Measures and simulates small fleets, and simulates large fleets. Returns whether the differences are small enough.
+ */
 async function compare(settings: FleetSettings, programs: Programs, say: (text: string) => void): Promise<boolean> {
   const runs: FleetRun[] = [];
   for (const gateways of MEASURED_FLEETS) {
@@ -140,7 +142,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   return differences.length === 0;
 }
 
-// The processes of a run must end when this process does.
+// When this process ends, the processes of the run must end too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

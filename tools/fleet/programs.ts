@@ -16,8 +16,8 @@ export interface Programs {
 }
 
 /**
- * Looks for the programs, including a specific balancer if one is given. If any are missing, returns how to install
- * them.
+ * Finds the programs, including a specific balancer if one is given. If any program is missing, returns how to
+ * install it.
  */
 export function findPrograms(
   wanted?: Programs['balancer']['kind'],
@@ -58,7 +58,7 @@ export interface RedisProcess {
   readonly port: number;
   readonly pid: () => number;
   kill(): Promise<void>;
-  /** Starts the server again, without data. */
+  /** Starts the server again. It then has no data. */
   start(): Promise<void>;
   /** Sends a command whose arguments contain no spaces, and returns its reply as text. */
   ask(command: string): Promise<string>;
@@ -110,7 +110,7 @@ function askRedis(port: number, command: string): Promise<string> {
 /** The upstream in a separate process. */
 export interface FleetUpstream {
   readonly url: string;
-  /** Sets the delay of the responses, and returns what happened since the last call. */
+  /** Sets the delay of the responses. Returns what has happened since the last call. */
   read(question?: UpstreamQuestion): Promise<UpstreamLog>;
 }
 
@@ -140,12 +140,15 @@ export interface Backend {
 export interface BalancerProcess {
   readonly port: number;
   /**
-   * Returns how often a request was sent to a gateway again. Undefined for nginx, which does not count these requests.
+   * Returns how often the balancer sent a request to another gateway. Undefined for nginx, which does not count this.
    */
   repeated(): Promise<number | undefined>;
 }
 
-/** Starts the load balancer. If a connection breaks, it sends the request to another gateway, unless it is a POST. */
+/**
+ * Starts the load balancer. If a connection breaks, the balancer sends the request to another gateway, unless the
+ * request is a POST.
+ */
 export async function startBalancer(
   { folder, children }: ProcessGroup,
   { kind, path }: Programs['balancer'],
@@ -180,7 +183,7 @@ function readStatistics(path: string): Promise<string> {
   });
 }
 
-/** Returns the sum of the repeated requests (`wretr`) for all gateways in HAProxy's statistics. */
+/** Returns the number of repeated requests (`wretr`) in HAProxy's statistics, for all gateways together. */
 export function repeatedIn(csv: string): number {
   const [head = '', ...lines] = csv.split('\n');
   const [place, name] = [head.split(',').indexOf('wretr'), head.split(',').indexOf('svname')];

@@ -20,7 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The final share of a page's freshness lifetime during which a gateway may refresh it. */
+  /** The final share of a page's freshness lifetime, in which a gateway may refresh the page early. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
@@ -28,22 +28,22 @@ export interface FleetSettings {
   readonly disturbed: boolean;
   /** Whether additional writes measure how fast purges arrive. */
   readonly probes: boolean;
-  /** The run lasts until this is true, even if it takes longer than `seconds`. */
+  /** The run does not end before this function returns true, even if that takes longer than `seconds`. */
   readonly until?: (seen: Seen) => boolean;
 }
 
 /** The costs of one steady window. */
 export interface WindowCosts {
   readonly seconds: number;
-  /** Requests that gateways finished, and the CPU time of all gateways in milliseconds. */
+  /** The number of requests that gateways finished, and the CPU time of all gateways in milliseconds. */
   readonly requests: number;
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];
   readonly redisCpuMs: number;
-  /** The number of commands that gateways sent to Redis, and how many of them got no reply. */
+  /** The number of commands that gateways sent to Redis, and the number of these that received no reply. */
   readonly sent: number;
   readonly unanswered: number;
-  /** Redis commands by name, including those inside scripts but not those of this tool. */
+  /** The number of Redis commands by name. Commands inside scripts are included, and commands of this tool are not. */
   readonly commands: ReadonlyMap<string, number>;
 }
 
@@ -69,29 +69,29 @@ export interface FleetRun {
   readonly costs: readonly WindowCosts[];
   readonly disturbances: Disturbances | undefined;
   readonly requests: number;
-  /** How often the balancer sent a request to a gateway again. Undefined if it does not count these requests. */
+  /** How often the balancer sent a request to another gateway. Undefined if the balancer does not count this. */
   readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
-  /** Redis commands per second that each gateway sends while it receives no requests. */
+  /** Redis commands per second of each gateway that receives no requests. */
   readonly idleCommandsPerSecond: number;
-  /** The largest size of a page in the load, in bytes. */
+  /** The size of the largest page in the load, in bytes. */
   readonly pageBytes: number;
   /** The last lines that gateways wrote to standard error. */
   readonly errors: string;
 }
 
-/** Returns how many seconds after the start a window begins. By then, every page has been fetched once. */
+/** Returns how many seconds after the start a window begins. Every page has been fetched once by then. */
 export function settleSeconds(freshSeconds: number): number {
   return freshSeconds + 2;
 }
 
 const IDLE_SECONDS = 2;
-/** The smallest number of responses in a window. Without any, the costs of a request cannot be computed. */
+/** The minimum number of responses in a window. With no responses, the cost of a request cannot be computed. */
 const MIN_RESPONSES = 20;
 
 /**
- * How long a page may still be served after its freshness lifetime if the upstream fails. It remains stored for that
+ * How long a page may be served after its freshness lifetime if the upstream fails. The page remains stored for this
  * long.
  */
 export const STALE_IF_ERROR_SECONDS = 60;
@@ -131,8 +131,8 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const costs: WindowCosts[] = [];
     const responses = () => seen.reads.length + seen.writes.length + seen.failures.length;
     /**
-     * Measures a steady window, which starts now that the fleet has settled. It ends at the given instant, but not before
-     * some responses have arrived.
+     * Measures a steady window. It starts now, when the fleet has settled, and ends at the given instant or, if there
+     * are too few responses by then, later.
      */
     const steadyUntil = async (at: number) => {
       const from = now();
@@ -212,7 +212,7 @@ async function startGateways(
   if (!existsSync(roles)) writeFileSync(roles, await fleetRoles(workload), { mode: 0o600 });
   const gateways: GatewayProcess[] = [];
   for (let index = 0; index < settings.gateways; index += 1) {
-    // The balancer's configuration names the ports, so a gateway must have the same ones after a restart.
+    // The balancer's configuration contains the ports, so a gateway must use the same ports after a restart.
     const listen = { port: await freePort(), adminPort: await freePort() };
     gateways.push(
       await startGateway(group, upstream, {
@@ -224,7 +224,8 @@ async function startGateways(
             freshSeconds: settings.freshSeconds,
             staleWhileRevalidateSeconds: settings.staleSeconds,
             staleIfErrorSeconds: STALE_IF_ERROR_SECONDS,
-            // To compare the copies of two callers, a gateway would fetch pages that it does not store.
+            // Otherwise, a gateway would also fetch pages that it does not store, to compare the copies of two
+            // callers.
             sampleShared: 0,
           },
           operations: fleetOperations(),
@@ -248,7 +249,7 @@ interface Reading {
 }
 
 function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): { read(): Promise<Reading> } {
-  // A reader remembers all threads that it has seen, so every process needs its own reader.
+  // A reader remembers all threads that it has seen, so every process needs a reader of its own.
   const readers = new Map<number, ReturnType<typeof createCpuTimes>>();
   const cpuMs = (pid: number) => {
     const reader = readers.get(pid) ?? createCpuTimes();
@@ -269,7 +270,9 @@ function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): 
   };
 }
 
-/** Reads the number of calls by command. Commands inside scripts are included, but those of this tool are not. */
+/**
+ * Reads the number of calls of each command. Commands inside scripts are included, and commands of this tool are not.
+ */
 export function commandsIn(text: string): ReadonlyMap<string, number> {
   const calls = [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(
     ([, name = '', count]) => [name, Number(count)] as const,

@@ -25,18 +25,18 @@ export interface ModelInputs {
   readonly redisCpuUsPerCommand: number;
   readonly gatewayBytes: number;
   readonly pageBytes: number;
-  /** How long a page stays stored after it was fetched, in seconds. */
+  /** How long a page remains stored after it was fetched, in seconds. */
   readonly pageSeconds: number;
 }
 
-/** The results in docs/scale.json, from which all tables of docs/scale.md are written. */
+/** The results in docs/scale.json, from which all tables in docs/scale.md are generated. */
 export interface ScaleResults {
   readonly run?: Provenance & { readonly settings: string; readonly rows: readonly Row[] };
   readonly points?: Provenance & { readonly points: readonly Point[] };
   readonly model?: Provenance & { readonly inputs: ModelInputs; readonly fleets: readonly LargeFleet[] };
 }
 
-/** Returns the commit, the date and the machine of this process. */
+/** Returns the commit, the date, and a description of this machine. */
 export function provenance(): Provenance {
   const git = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).stdout?.trim();
   const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB`;
@@ -52,7 +52,7 @@ export function readResults(): ScaleResults {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as ScaleResults) : {};
 }
 
-/** Adds results to the stored ones, and writes all tables of the page again. */
+/** Adds results to the stored results, and writes all tables of the page again. */
 export function writeResults(changes: ScaleResults): void {
   const results = { ...readResults(), ...changes };
   writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
@@ -118,29 +118,27 @@ function pointsTable({ points }: ScaleResults): string {
 
 /** Prices per month that the model assumes, in US dollars: typical list prices of large cloud providers. */
 export const PRICES = { core: 30, gibibyte: 4 };
-/**
- * The largest share of a core that a gateway or Redis may use, so that there is spare capacity for peaks and failures.
- */
+/** The maximum share of a core that a gateway or Redis may use. The rest is for peaks and failures. */
 export const PLANNED_USE = 0.5;
 const MIB = 2 ** 20;
-/** Memory for a stored page in addition to its body: key, headers, tags and index. */
+/** The memory that a stored page needs in addition to its body: key, headers, tags and index. */
 const PAGE_OVERHEAD_BYTES = 1500;
 
-/** What a large fleet needs. */
+/** What a large fleet requires. */
 export interface Needs {
   readonly fleet: LargeFleet;
   readonly commandsPerSecond: number;
-  /** CPU cores of one gateway, and of Redis. */
+  /** The CPU cores that one gateway needs, and those that Redis needs. */
   readonly gatewayCores: number;
   readonly redisCores: number;
   readonly gatewayBytes: number;
   readonly redisBytes: number;
   readonly dollarsPerMonth: number;
-  /** What reaches its limit first as the load grows. */
+  /** The part that reaches its limit first when the load grows. */
   readonly saturatesFirst: string;
 }
 
-/** Computes what a large fleet needs. The formulas are explained in docs/scale.md. */
+/** Computes what a large fleet requires. docs/scale.md explains the formulas. */
 export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const { idle, record, page, purge, arrival } = fleet.commandsPerSecond;
   const commandsPerSecond = idle + record + page + purge + arrival;
@@ -176,8 +174,9 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 }
 
 /**
- * Returns the number of gateways at which one Redis server uses its core completely. The commands for arriving purges
- * grow with the square of this number, and all other commands in proportion to it.
+ * Returns the number of gateways at which one Redis server uses its core completely. The number of commands for
+ * arriving purges grows with the square of the number of gateways, and the number of all other commands in proportion
+ * to it.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

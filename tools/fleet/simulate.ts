@@ -13,16 +13,16 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The final share of a page's freshness lifetime during which it is refreshed. */
+  /** The final share of a page's freshness lifetime, in which the page is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
   readonly redisMs: number;
   /** The time that a change takes to reach another gateway. */
   readonly arrivalMs: number;
-  /** The number of accounts. If undefined, the workload's own accounts are used. */
+  /** The number of accounts. If undefined, the accounts of the workload are used. */
   readonly accounts?: number;
-  /** Redis commands per second that each gateway sends while it receives no requests. */
+  /** Redis commands per second of each gateway that receives no requests. */
   readonly idleCommandsPerSecond: number;
 }
 
@@ -44,7 +44,7 @@ export interface SimulationResult {
   };
 }
 
-/** How many commands each step sends, including the commands inside scripts. */
+/** How many commands each step sends. Commands inside scripts are included. */
 const COMMANDS = {
   /** GET of a page. */
   lookup: 1,
@@ -56,9 +56,9 @@ const COMMANDS = {
   release: 4,
   /** A script with HGET, HINCRBY and XADD. */
   append: 4,
-  /** XREAD, and a script with two HGET that reads the head of the log. */
+  /** XREAD, and a script with two HGET commands that reads the latest entry of the log. */
   arrival: 4,
-  /** The script that writes a batch to the ledger, without the commands for each operation and each count in it. */
+  /** The script that writes a batch to the ledger. The commands for each operation and each count are not included. */
   batch: 18,
   batchOperation: 2,
   batchCount: 2,
@@ -66,24 +66,24 @@ const COMMANDS = {
   batchViolation: 12,
 } as const;
 /**
- * The counts of an operation in a batch: requests, and the verdicts of authentication, requests, permissions and page
- * bounds. If a response was fetched or a request was refused, there is one more verdict.
+ * The counts of one operation in a batch: requests, and the verdicts of authentication, requests, permissions and
+ * page bounds. There is one more verdict if a response was fetched or a request was refused.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
-/** How long a gateway waits before it tries again to refresh a page that another gateway is refreshing. */
+/** How long a gateway waits before it tries again to refresh a page that another gateway is already refreshing. */
 const BUSY_MS = 250;
 /** How long a gateway waits after a request before it writes its counts to the ledger. */
 const BATCH_MS = 500;
 
-/** A page as a gateway or Redis stores it. */
+/** A page in the form in which a gateway or Redis stores it. */
 interface Copy {
-  /** The instant at which the upstream read the page. A later purge makes the copy invalid. */
+  /** When the upstream read the page. A later purge makes the copy invalid. */
   readonly filledFrom: number;
   readonly storedAt: number;
   readonly version: number;
 }
 
-/** The result of a claim: a page, and whether it came from Redis. */
+/** The result of a claim (the right to fetch a page): the page, and whether it came from Redis. */
 interface Claimed {
   readonly copy: Copy;
   readonly isShared: boolean;
@@ -94,11 +94,11 @@ interface Gateway {
   readonly memory: Map<string, Copy>;
   readonly purgedAt: Map<string, number>;
   readonly claims: Map<string, Promise<Claimed | undefined>>;
-  /** The operations in the next batch of the ledger, with the kinds of their requests. */
+  /** The operations in the next batch for the ledger, with the kinds of their requests. */
   recorded: Map<string, Set<keyof typeof COUNTS>>;
-  /** The instants before which pages are not refreshed, by key. */
+  /** For each key, the instant before which its page is not refreshed. */
   readonly busyUntil: Map<string, number>;
-  /** The age at which a page is refreshed. */
+  /** The age from which a page is refreshed. */
   readonly refreshMs: number;
 }
 
@@ -117,7 +117,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     claims: new Map(),
     recorded: new Map(),
     busyUntil: new Map(),
-    // Each gateway starts to refresh pages at a different age.
+    // Each gateway begins to refresh pages at a different age.
     refreshMs: freshMs * (1 - settings.earlyRefresh * (0.5 + random.fraction() / 2)),
   }));
   const shared = new Map<string, Copy>();
@@ -154,7 +154,10 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     gateway.recorded.set(operation, kinds.add(kind));
   };
 
-  /** Fetches a page under the lock, or takes it from Redis. Returns undefined if another gateway is fetching it. */
+  /**
+   * Fetches a page while holding its lock, or reads it from Redis. Returns undefined if another gateway is fetching
+   * the page.
+   */
   const claim = async (
     gateway: Gateway,
     page: Page,
@@ -213,7 +216,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     return { copy, isShared: false };
   };
 
-  /** Runs only one claim at a time for each page of a gateway. Other requests for the page share its result. */
+  /** Runs only one claim at a time for each page of a gateway. Other requests for the page receive the same result. */
   const claimOnce = (gateway: Gateway, page: Page, key: string, newerThan?: number): Promise<Claimed | undefined> => {
     const running = gateway.claims.get(key);
     if (running !== undefined) return running;
@@ -255,7 +258,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       return;
     }
     let result = await claimOnce(gateway, page, key);
-    // The claim was a refresh that another gateway is performing instead, or its page is already outdated.
+    // The claim was a refresh that another gateway is already doing, or its page is already outdated.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
     if (!result.isShared) record(gateway, page.operation, 'fetched');
@@ -337,7 +340,7 @@ interface Timeline {
 }
 
 function createTimeline(): Timeline {
-  // A binary heap. Events of the same instant run in the order in which they were added.
+  // A binary heap. Events at the same instant run in the order in which they were added.
   const heap: { readonly at: number; readonly order: number; readonly run: () => void }[] = [];
   let current = 0;
   let order = 0;
@@ -383,7 +386,7 @@ function createTimeline(): Timeline {
       for (let next = take(); next !== undefined; next = take()) {
         current = next.at;
         next.run();
-        // The continuations of this event add their own events before the next one runs.
+        // The continuations of this event must add their own events before the next event runs.
         await settled();
       }
     },

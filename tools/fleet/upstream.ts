@@ -15,21 +15,21 @@ import {
 } from './workload.ts';
 
 /*
- * The upstream of a fleet, started as a separate process. It knows the exact version of every page: the number of the
- * last write that changed it. Each page contains its version and the audience for which it was made. The parent process
- * reads the log of all fetches.
+ * The upstream of a fleet, started as a separate process. It knows the exact version of every page, which is the
+ * number of the last write that changed the page. Each page contains its version, and the audience for which it was
+ * made. The parent process reads the log of all fetches.
  */
 
-/** What the parent process sends to get the log. */
+/** What the parent process sends to request the log. */
 export interface UpstreamQuestion {
   readonly delayMs?: readonly [from: number, to: number];
 }
 
-/** What the parent process receives after each question: the fetches and the writes since the last one. */
+/** What the parent process receives each time: the fetches and the writes since its last request. */
 export interface UpstreamLog {
   readonly port: number;
   readonly fills: readonly FillEvent[];
-  /** The writes, with the instants at which they took effect. */
+  /** The writes, and the instant at which each took effect. */
   readonly effects: readonly { readonly number: number; readonly at: number; readonly tags: readonly string[] }[];
   /** Requests that no gateway should have sent. */
   readonly unexpected: readonly string[];
@@ -69,7 +69,8 @@ function sendPage(res: ServerResponse, page: Page, name: string): void {
   const audience = audienceOf(page, accountNamed(workload, name));
   fills.push({ at: now(), page: page.index, audience, version });
   const body = page.body.replace(MARKER, `fleet|${version}|${audience}|${page.index}|`);
-  // The page is read before the delay. A write in the meantime makes the response outdated before it arrives.
+  // The page is read before the delay. If a write happens during the delay, the response is outdated before it
+  // arrives.
   later(1, () => send(res, 200, body));
 }
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import type { SeededRandom } from '../../src/lib/seeded-random.ts';
 
-/** Who may share a stored page. */
+/** The callers who may share a stored page. */
 type Audience = 'caller' | 'permissions' | 'public';
 
 /** The accounts of one role. All of them have the same permissions. */
@@ -21,12 +21,12 @@ export interface Account {
   readonly permissions: ReadonlySet<string>;
 }
 
-/** One page of a list: what a read requests. */
+/** One page of a list. A read requests such a page. */
 export interface Page {
   readonly index: number;
   readonly operation: string;
   readonly target: string;
-  /** A write that purges one of these tags changes the page. */
+  /** The page's tags. A write that purges any of them changes the page. */
   readonly tags: readonly string[];
   readonly audience: Audience;
   readonly permissions: readonly string[];
@@ -38,7 +38,7 @@ export interface Page {
 export interface WriteKind {
   readonly operation: string;
   readonly method: 'PUT' | 'POST';
-  /** The path with `{nodeId}`. */
+  /** The path, which contains `{nodeId}`. */
   readonly path: string;
   readonly tags: readonly string[];
   readonly permissions: readonly string[];
@@ -48,20 +48,23 @@ export interface WriteKind {
   readonly body: string;
 }
 
-/** All requests of a run. Both the tool and the upstream create it from the contract. */
+/** Everything that a run requests. Both the tool and the upstream derive it from the contract. */
 export interface Workload {
   readonly pages: readonly Page[];
   readonly writes: readonly WriteKind[];
   readonly accounts: readonly Account[];
-  /** Chooses a page: first a list operation by its share, then one of its pages by a Zipf distribution. */
+  /**
+   * Chooses a page: first a list operation, by its share, and then one of the operation's pages, by a Zipf
+   * distribution.
+   */
   choosePage(random: SeededRandom): Page;
-  /** Chooses a write and the node that it changes. */
+  /** Chooses a write, and the node that the write changes. */
   chooseWrite(random: SeededRandom): { readonly kind: WriteKind; readonly node: number };
 }
 
 /** The part of a page that the upstream replaces with the page's version, its audience and its index. */
 export const MARKER = 'fleet-marker';
-/** A placeholder in the response to a write. The upstream replaces this id with the number of the write. */
+/** A placeholder in the response to a write. The upstream replaces it with the number of the write. */
 export const MARKER_NUMBER = 987_654_321;
 /** A placeholder in the response to a write. The upstream replaces it with the node in the request. */
 export const MARKER_NODE = 123_456_789;
@@ -82,19 +85,19 @@ const ROLES: readonly Role[] = [
   { name: 'stranger', accounts: 1, permissions: [] },
 ];
 
-/** The account of the requests that measure how fast a purge arrives. */
+/** The account that sends the requests that measure how fast a purge arrives. */
 export const PROBE_ACCOUNT = 'probe';
 
 const NODES = Array.from({ length: 40 }, (_, index) => 1001 + index);
 
-/** A list operation: the share of reads, who shares its pages, and which pages are requested. */
+/** A list operation: its share of the reads, who shares its pages, and which pages are requested. */
 interface ListPlan {
   readonly operation: string;
   readonly share: number;
   readonly audience: Audience;
-  /** The values of the path parameter, or the page numbers of a list without one. */
+  /** The values of the path parameter. For a list without a path parameter, the page numbers. */
   readonly values: readonly number[];
-  /** The text of the example that becomes the marker. */
+  /** The text in the example that is replaced with the marker. */
   readonly markedText: string;
 }
 
@@ -249,12 +252,12 @@ export function purgedTags({ tags }: Pick<WriteKind, 'tags'>, node: number): str
   return tags.map((tag) => tag.replace(/\{\w+\}/, String(node)));
 }
 
-/** Returns whether the account may make a request that needs the permissions. */
+/** Returns whether the account may make a request that needs these permissions. */
 export function mayRequest(account: Account, { permissions }: { readonly permissions: readonly string[] }): boolean {
   return permissions.every((one) => account.permissions.has(one));
 }
 
-/** Returns which copy of a page the account receives: its own, its role's, or the common one. */
+/** Returns which copy of a page the account receives: its own copy, the copy of its role, or the common copy. */
 export function audienceOf({ audience }: Pick<Page, 'audience'>, { name, role }: Account): string {
   return audience === 'caller' ? name : audience === 'permissions' ? role : 'all';
 }
@@ -267,7 +270,7 @@ export function accountNamed({ accounts }: Workload, name: string): Account {
   return account;
 }
 
-/** Returns the roles file of a run. The hashes have the lowest cost, because logins are not measured. */
+/** Returns the roles file of a run. The hashes have the lowest cost, because the run does not measure logins. */
 export async function fleetRoles({ accounts }: Workload): Promise<string> {
   const cheap = { memory: 8, passes: 1, parallelism: 1 };
   const accountOf = async (name: string, role: string) => ({
@@ -288,7 +291,7 @@ export async function fleetRoles({ accounts }: Workload): Promise<string> {
   });
 }
 
-/** Returns the audiences of the operations, for the configuration of the gateways. */
+/** Returns the audiences of the operations, as the gateways' configuration needs them. */
 export function fleetOperations(): Record<string, object> {
   return Object.fromEntries(
     LISTS.map(({ operation, audience }) => [
@@ -310,11 +313,11 @@ function accountsOf({ name, accounts, permissions }: Role): Account[] {
 function permissionsOf(requirement: Requirement | undefined): string[] {
   if (requirement === undefined) return [];
   const { permission, all = [], any = [] } = requirement;
-  // Only the first alternative is granted, so callers without it are refused.
+  // Only the first alternative of the requirement is granted, so callers who do not have it are refused.
   return [...(permission === undefined ? [] : [permission]), ...[...all, ...any.slice(0, 1)].flatMap(permissionsOf)];
 }
 
-/** Returns the example with the marker in its first item, as one page of many. */
+/** Returns the example as one page of many, with the marker in its first item. */
 function pageBody(example: unknown, markedText: string, page: number): string {
   const list = { ...(example as Record<string, unknown>), page, pageCount: 40, totalCount: 600 };
   const text = JSON.stringify(list);
@@ -324,8 +327,8 @@ function pageBody(example: unknown, markedText: string, page: number): string {
 }
 
 /**
- * Returns a function that maps a number in [0, 1) to a rank, starting from 0. Rank n is requested 1 / (n + 1) as often
- * as rank 0.
+ * Returns a function that maps a number in [0, 1) to a rank. Ranks begin at 0, and rank n is requested 1 / (n + 1) as
+ * often as rank 0.
  */
 function zipf(count: number): (fraction: number) => number {
   const weights = Array.from({ length: count }, (_, rank) => 1 / (rank + 1));

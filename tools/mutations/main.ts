@@ -25,7 +25,10 @@ import { type Mutation, MUTATIONS, patternOf } from './table.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', 'coverage']);
 
-/** The result of a mutation. `text` is the test that failed, or the reason why the mutation could not be tested. */
+/**
+ * The result of a mutation. `text` is the name of the test that failed, or the reason why the mutation could not be
+ * tested.
+ */
 interface Outcome {
   readonly state: 'killed' | 'SURVIVED' | 'NOT TRIED';
   readonly text: string;
@@ -40,7 +43,8 @@ function copyRepository(): string {
 }
 
 /**
- * Finds the text in the file that the table names or, if it is not there, in the only file in `src` that contains it.
+ * Finds the text in the file that the table names. If it is not there, finds it in the only file in `src` that
+ * contains it.
  */
 function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
   const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
@@ -68,7 +72,7 @@ interface Report {
   }[];
 }
 
-/** A mutant that hangs must not take long, but tests without a mutation must also pass on a busy machine. */
+/** A mutant that hangs must not take long. On a busy machine, however, tests without a mutation must still pass. */
 const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
 
 function run(
@@ -117,7 +121,10 @@ function tryMutation(copy: string, mutation: Mutation, test: string): Outcome {
   }
 }
 
-/** Returns the test file that the table names, the only file in `test` with the same name, or undefined. */
+/**
+ * Returns the test file that the table names or, if it does not exist, the only file in `test` with the same name.
+ * Returns undefined if there is no such file.
+ */
 function testFile(copy: string, { test }: Mutation): string | undefined {
   if (existsSync(path.join(copy, test))) return test;
   const found = readdirSync(path.join(copy, 'test'), { recursive: true, encoding: 'utf8' })
@@ -127,9 +134,7 @@ function testFile(copy: string, { test }: Mutation): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/**
- * Verifies that all tests pass without a mutation. A test that always fails would otherwise seem to detect mutations.
- */
+/** Verifies that all tests pass without a mutation. A test that always fails would seem to detect every mutation. */
 function baselineFault(copy: string, tests: readonly string[]): string | undefined {
   const report = run(copy, tests, TIMEOUT_MS.baseline);
   if (report === undefined) return 'the tests did not end';

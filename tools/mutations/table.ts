@@ -1,28 +1,31 @@
 /** One change to the source code that a test must detect. */
 export interface Mutation {
   /**
-   * The source file. If the text has moved to another file in `src`, the mutation is applied there and the move is
-   * reported.
+   * The source file. If the text has moved to another file in `src`, the mutation is applied in that file, and the
+   * move is reported.
    */
   readonly file: string;
-  /** The text to replace. It must occur only once in the file; white space is ignored. */
+  /** The text to replace. It must occur only once in the file. White space is ignored. */
   readonly find: string;
   readonly replace: string;
   /** The test file that must fail. */
   readonly test: string;
   /** The effect of the mutation. */
   readonly why: string;
-  /** True if the guard protects the operator from the upstream or from clients. `npm run prove` tries these mutations. */
+  /**
+   * True if the mutated guard protects the operator from the upstream or from clients. `npm run prove` tries these
+   * mutations.
+   */
   readonly trust?: true;
 }
 
-/** Returns a pattern that matches the text of a mutation regardless of the formatter's line breaks. */
+/** Returns a pattern that matches the text of a mutation, wherever the formatter has put line breaks. */
 export function patternOf(text: string): RegExp {
   const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Mutations of guards that tests once failed to protect, grouped by source folder. */
+/** Mutations of guards that no test protected at some time, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // assembly
   {

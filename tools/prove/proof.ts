@@ -2,20 +2,20 @@
 export interface ProofResult {
   /** The number of cases: tests, requests, connections or mutations. */
   readonly cases: number;
-  /** What went wrong. The row is green if there is nothing. */
+  /** What went wrong. The row is green if this list is empty. */
   readonly faults: readonly string[];
   /** Measured values, as a phrase. Empty if nothing was measured. */
   readonly figures: string;
 }
 
-/** How long the load scenarios run, and where they report their progress. */
+/** How long the load scenarios run, and where they report progress. */
 export interface ProofContext {
   readonly soakSeconds: number;
   readonly loadSeconds: number;
   tick(text: string): void;
 }
 
-/** One row: a guarantee, and how it is tested. */
+/** One row of the table: a guarantee, and how it is tested. */
 export interface Proof {
   readonly id: string;
   /** The guarantee. */
@@ -27,7 +27,7 @@ export interface Proof {
   readonly run: (context: ProofContext) => Promise<ProofResult>;
 }
 
-/** Describes wrong responses or lost requests, one line for each text, with its count. */
+/** Describes wrong responses or lost requests. There is one line for each distinct text, with its count. */
 export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }

@@ -13,12 +13,12 @@ Compiles the response scanner from tools/scanner/module/ to src/scanner/scanner.
 const root = join(import.meta.dirname, '..', '..');
 const target = join(root, 'src', 'scanner', 'scanner.wasm');
 
-// The module imports nothing, throws nothing and allocates nothing, so it needs no runtime.
+// The module imports, throws and allocates nothing, so it needs no runtime.
 const OPTIONS = [
   ['--runtime', 'stub', '--use', 'abort=', '--noAssert'],
   ['--optimizeLevel', '3', '--shrinkLevel', '0', '--converge'],
   ['--enable', 'simd'],
-  // The number of 64 KiB pages for the events and the first tables. The host grows the memory when it needs more.
+  // The number of 64 KiB pages for the events and the first tables. The host grows the memory if more is needed.
   ['--initialMemory', '5'],
 ].flat();
 

@@ -13,18 +13,18 @@ import type { SchemasByPath } from '../../src/scanner/schema-alternatives.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 
 /**
- * The result of a comparison: the scanner and the parser agree, the scanner leaves the body to the parser, or the
+ * The result of a comparison: the scanner and the parser agree, the scanner cannot prove the body valid, or the
  * scanner is wrong.
  */
 export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${string}`;
 
-/** Compares the scanner's result for a body with the result of the parser and the validator. */
+/** Compares the scanner's result for a body with the results of the parser and the validator. */
 export type CompareBody = (body: Buffer) => Comparison;
 
 /** Matches the part that every absolute address contains. */
 export const ADDRESS = /:\\?\//;
 
-/** The maximum number of undocumented fields to compare, which is more than Portico reports for one response. */
+/** The maximum number of undocumented fields that are compared. Portico reports fewer for one response. */
 const MAX_UNKNOWN = 20;
 
 /**

@@ -8,7 +8,7 @@ import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
 import { ADDRESS, type CompareBody } from './compare-body.ts';
 
-/** The response to compare, without its body. */
+/** The response to compare. The body is not part of it. */
 export interface ComparedResponse {
   readonly operation: Operation;
   readonly status: number;
@@ -18,8 +18,8 @@ export interface ComparedResponse {
 const MEDIA_TYPE = 'application/json';
 
 /**
- * Creates the comparison for one response of an operation. If a scan proves a body valid, the checks of the parsed body
- * must also find it valid, with the same undocumented fields, page count, tags and authors.
+ * Creates the comparison for one response of an operation. If a scan proves that a body is valid, the checks of the
+ * parsed body must also find it valid, with the same undocumented fields, page count, tags and authors.
  */
 export function createCompareResponse(
   contract: Contract,

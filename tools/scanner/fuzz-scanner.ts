@@ -8,7 +8,7 @@ import { type CompareBody, readExamples } from './compare-body.ts';
 import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';
 
-/** Queries that select a different schema or different rules for the response. */
+/** Queries by which a different schema applies to the response, or different rules. */
 const QUERIES = [
   '',
   'spaceId=5',
@@ -25,7 +25,7 @@ export interface FuzzReport {
   readonly compared: number;
   readonly valid: number;
   readonly invalid: number;
-  /** The number of valid bodies for which the scanner requested a closer look. */
+  /** The number of valid bodies that the scanner could not prove valid. */
   readonly closer: number;
   /** Each wrong result of the scanner, with its body. */
   readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
@@ -49,7 +49,7 @@ interface Target {
   readonly compare: CompareBody;
 }
 
-/** Returns a target for every success response of the contract and every query that its operation supports. */
+/** Returns a target for each success response of the contract and each query that the operation supports. */
 function readTargets(): Target[] {
   const contract = loadContract(CONTRACT_DEFAULTS);
   const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
@@ -57,7 +57,7 @@ function readTargets(): Target[] {
     QUERIES.flatMap((query) => {
       const operation = contract.operations.find((one) => one.id === id);
       if (operation === undefined) return [];
-      // All path parameters are 118, the id of the node in the example responses of operations 11 and 12.
+      // All path parameters are 118, which is the id of the node in the example responses of operations 11 and 12.
       const inPath = operation.parameters.filter(({ location }) => location === 'path');
       const rawParameters = Object.fromEntries(inPath.map(({ name }) => [name, '118']));
       const { values, violations } = contract.decodeParameters(operation, { rawParameters }, query);
@@ -78,7 +78,7 @@ export function fuzzScanner({ count, seed, onProgress }: FuzzOptions): FuzzRepor
   const counts = { valid: 0, invalid: 0, closer: 0 };
   const wrong: FuzzReport['wrong'][number][] = [];
   for (let compared = 0; compared < count; compared += 1) {
-    // The responses take turns, so that each gets an equal share.
+    // The responses are mutated in turn, so that each gets an equal share.
     const { name, texts, compare } = targets[compared % targets.length] as Target;
     const text = random.pick(texts);
     const body = random.chance(0.5) ? mutateValues(random, text) : mutateBytes(random, Buffer.from(text));

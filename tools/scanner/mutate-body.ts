@@ -8,7 +8,7 @@ interface Place {
   readonly key: string | number;
 }
 
-// Marks a string whose text is written to the JSON verbatim, without quotes.
+// Marks a string whose text is written to the JSON as it is, without quotes.
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
@@ -87,7 +87,7 @@ function mutateOnce(random: SeededRandom, { inside, key }: Place): void {
   else inside.push(structuredClone(random.pick(VALUES)));
 }
 
-/** Repeats elements, so that lists become longer and several of their items have the same members. */
+/** Repeats elements, so that lists are longer and several of their items have the same members. */
 function repeat(random: SeededRandom, list: unknown[]): void {
   const copies = list.length === 0 ? 0 : random.integer(1, 12);
   for (let left = copies; left > 0; left -= 1) list.push(structuredClone(random.pick(list)));
@@ -112,7 +112,7 @@ function addMembers(random: SeededRandom, members: Record<string, unknown>): voi
   }
 }
 
-/** Writes some characters as escapes, including characters in names. */
+/** Writes some characters as escapes, also in names. */
 function withEscapes(random: SeededRandom, text: string): string {
   return text.replaceAll(/[a-z/é]/g, (character) => {
     if (!random.chance(0.02)) return character;
@@ -156,7 +156,7 @@ function mutateByte(random: SeededRandom, bytes: Buffer): Buffer {
     case 4:
       return random.chance(0.2) ? before : Buffer.concat([bytes, special]);
     case 5: {
-      // Repeats a part of the text, which is often a member or an element.
+      // Repeats a part of the text. Often, this part is a member or an element.
       const from = bytes.lastIndexOf(0x2c, at);
       const to = bytes.indexOf(0x2c, at + 1);
       return from < 0 || to < 0 ? bytes : Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);

@@ -9,7 +9,7 @@ export const resolveTarget: Stage = {
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const text = (): Arrival => ({ ...arrival, rawTarget: fresh(arrival.rawTarget) });
-    // Reading this path throws. That happens only if the target is not in the memo.
+    // Reading this path throws an error. The path is read only if the target is not in the memo.
     const unread = Object.defineProperty(text(), 'path', {
       get: () => {
         throw new Error('the target is not remembered');

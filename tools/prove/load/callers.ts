@@ -3,7 +3,7 @@ import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import type { RawResponse } from '../../../bench/raw-request.ts';
 import type { Ask } from './load-client.ts';
 
-/** The callers with private pages. The password of each is its name. */
+/** The callers with private pages. The password of each caller is the caller's name. */
 export const CALLERS: readonly string[] = Array.from({ length: 8 }, (_, index) => `caller${index}`);
 /** A caller without any permission. */
 export const STRANGER = 'stranger';
@@ -43,7 +43,7 @@ function messageOf(method: string, target: string, name?: string, body = ''): st
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Returns the code in a normalized error body. Returns undefined for any other body. */
+/** Returns the code in an error body of the normalized form. Returns undefined for any other body. */
 function codeOf({ body, headers }: RawResponse): string | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) return undefined;
   try {
@@ -64,7 +64,7 @@ function errorFault(response: RawResponse, statuses: readonly number[]): string 
   return status === 503 && headers['retry-after'] === undefined ? `a 503 (${code}) without Retry-After` : undefined;
 }
 
-/** A request for a caller's own page. Only the upstream's faults and limits may cause an error. */
+/** A request for a caller's own page. Only failures of the upstream and limits may cause an error. */
 export function pageAsk(name: string, key: string, abortAfterMs?: number): Ask {
   const mark = `"slug":"question-for-${name}-${key}"`;
   return {
@@ -82,7 +82,7 @@ export function pageAsk(name: string, key: string, abortAfterMs?: number): Ask {
   };
 }
 
-/** A request that violates the contract, and that the gateway refuses and records. */
+/** A request that violates the contract. The gateway refuses and records it. */
 export function violatingAsk(name: string): Ask {
   return {
     message: messageOf('GET', `${PATH}?${VIOLATION}=1`, name),
@@ -90,7 +90,7 @@ export function violatingAsk(name: string): Ask {
   };
 }
 
-/** A request for a page by a caller without the permission, or without a credential. */
+/** A request for a page by a caller who lacks the permission or sends no credential. */
 export function deniedAsk(name: string | undefined, key: string): Ask {
   return {
     message: messageOf('GET', `${PATH}?q=${key}`, name),

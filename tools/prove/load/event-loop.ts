@@ -22,7 +22,7 @@ export interface EventLoopOptions {
   tick(text: string): void;
 }
 
-/** How many times a body is tried if its turns take too long. */
+/** How many times a body is tried if the turns of the event loop take too long. */
 const MAX_ATTEMPTS = 4;
 
 const PAGE = '/services/v2/question.json';
@@ -35,7 +35,7 @@ const CONFIGS = {
   observe: { mode: 'observe', checks: { responses: 'report' }, learn: { traffic: true } },
 } as const;
 
-/** One attempt, and its longest turn. */
+/** One attempt with a body, and the longest turn of the event loop. */
 interface Measured {
   readonly what: string;
   readonly turnMs: number;
@@ -43,8 +43,8 @@ interface Measured {
 }
 
 /**
- * Sends every hostile body to a gateway, as a request and as the response of the upstream, while another client is
- * served. No turn of the event loop may take longer than allowed.
+ * Sends every hostile body to a gateway, once as a request and once as the response of the upstream, while another
+ * client is served. No turn of the event loop may take longer than allowed.
  */
 export async function measureTurns(options: EventLoopOptions): Promise<ProofResult> {
   const { bytes, maxTurnMs, chooses = () => true, tick } = options;
@@ -68,7 +68,7 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
               if (status === 500 || status === 0) faults.push(`${mode}: ${what}: status ${status}`);
             });
           let turn = await attempt();
-          // Other processes slow down the processor, so the shortest of several attempts counts.
+          // Other processes slow the processor down, so the shortest of several attempts counts.
           for (let attempts = 1; turn.turnMs > maxTurnMs && attempts < MAX_ATTEMPTS; attempts += 1) {
             const again = await attempt();
             if (again.turnMs < turn.turnMs) turn = again;
@@ -77,7 +77,7 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
           if (failures > 0) faults.push(`${mode}: ${what}: ${failures} failed requests of another client`);
           measured.push({ what: `${mode}: ${what}`, ...turn });
         };
-        // The code is compiled before it is measured.
+        // These requests make V8 compile the code before it is measured.
         await warmUp(gateway, hostile, bodies[0]);
         for (const [what, make] of bodies) {
           hostile.body = make();
@@ -110,7 +110,7 @@ async function longestTurn(gateway: GatewayProcess, act: () => Promise<void>): P
   return readProbe(gateway);
 }
 
-/** Reads the probe and starts the next measurement. */
+/** Reads the result of the probe and starts the next measurement. */
 async function readProbe(gateway: GatewayProcess): Promise<Omit<Measured, 'what'>> {
   const file = join(gateway.folder, 'probe.json');
   rmSync(file, { force: true });
@@ -120,12 +120,15 @@ async function readProbe(gateway: GatewayProcess): Promise<Omit<Measured, 'what'
     try {
       return JSON.parse(readFileSync(file, 'utf8')) as Omit<Measured, 'what'>;
     } catch {
-      // The file does not exist yet, or is not complete.
+      // The file does not exist yet, or it is incomplete.
     }
   }
 }
 
-/** Sends another client's requests one after another until it is stopped. Returns the number of those that failed. */
+/**
+ * Sends another client's requests, one after another, until the client is stopped. Returns the number of requests
+ * that failed.
+ */
 function serveOthers({ port }: GatewayProcess): { stop(): Promise<number> } {
   let isStopped = false;
   let failed = 0;

@@ -1,6 +1,6 @@
 import { questionPage } from '../../../bench/pages.ts';
 
-/** A hostile body: what it contains, and a function that creates it. */
+/** A hostile body: a description of its content, and a function that creates it. */
 export type HostileBody = readonly [what: string, make: () => Buffer];
 
 const many = <Made>(count: number, make: (at: number) => Made) => Array.from({ length: count }, (_, at) => make(at));
@@ -16,19 +16,19 @@ function page(list: readonly unknown[]): string {
   return JSON.stringify({ ...PAGE, list, listCount: length, totalCount: length, pageCount: 1, pageSize: length });
 }
 
-/** A page whose only item has this JSON text as its body. */
+/** A page with a single item, whose body is this JSON text. */
 function pageWith(text: string): string {
   return page([{ ...ITEM, body: 'TEXT' }]).replace('"TEXT"', () => `"${text}"`);
 }
 
-/** Just below the default of `upstream.maxJsonValues`, 50,000. */
+/** Just below 50,000, the default of `upstream.maxJsonValues`. */
 const VALUES = 49_000;
 /** Just below the number of escapes that the default allows. */
 const ESCAPES = 790_000;
 
 /**
- * Returns bodies of up to `size` bytes that take a long time to decode, parse, validate, describe or search. Some
- * exceed the limits on values and depth, and others use them up.
+ * Returns bodies of up to `size` bytes that take a long time to decode, parse, validate, describe or search. Some of
+ * them exceed the limits on values and depth, and others stay just below these limits.
  */
 export function hostileBodies(size: number): readonly HostileBody[] {
   const room = size - 8000;

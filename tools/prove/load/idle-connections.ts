@@ -9,15 +9,15 @@ import { faultsOf, megabytes, untilSockets } from './soak.ts';
 import { withScene } from './processes.ts';
 
 const MAX_BYTES_EACH = 32 * 1024;
-/** With fewer connections, the memory that each one uses is hidden by other changes. */
+/** With fewer connections, other changes hide the memory that each connection uses. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
-/** How much earlier than expected a busy machine may seem to close a connection. */
+/** How much earlier than expected a connection may seem to close on a busy machine. */
 const EARLY_MS = 1000;
-/** How many times longer than `keepAliveSeconds` the connections may stay open, plus a few seconds. */
+/** For how many times `keepAliveSeconds`, plus a few seconds, connections may stay open. */
 const LATE = { factor: 2, seconds: 30 };
 
-/** Open files for other purposes. */
+/** The number of open files that are used for other purposes. */
 const RESERVED_FILES = 500;
 
 /** Options of the scenario. */
@@ -53,7 +53,7 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
       socket.once('close', () => {
         closed += 1;
         lastClosedAt = performance.now();
-        // If a connection closes too early, a load balancer may already have sent its next request on it.
+        // If a connection closes too early, a load balancer may already have sent the next request on it.
         if (lastClosedAt - sentAt < keepAliveSeconds * 1000 - EARLY_MS) early += 1;
       });
     };
@@ -98,13 +98,16 @@ export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> 
   });
 }
 
-/** Returns how many connections the limit on open files permits, both in this process and in the gateway. */
+/** Returns how many connections the limits on open files allow, in this process and in the gateway. */
 function maxConnections(): number {
   const [, soft = ''] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === 'unlimited' ? Infinity : Math.max(1, Number(soft) - RESERVED_FILES);
 }
 
-/** An idle connection, and when its request was sent. A busy machine can delay the response, but not this. */
+/**
+ * An idle connection, and the time at which its request was sent. A busy machine can delay the response but not this
+ * time.
+ */
 interface Idle {
   readonly socket: Socket;
   readonly sentAt: number;
@@ -117,7 +120,7 @@ async function openIdle(port: number, message: string): Promise<Idle> {
   const sentAt = performance.now();
   socket.write(message, 'latin1');
   await once(socket, 'data');
-  // Discards the rest of the response and notices when the connection ends.
+  // Discards the rest of the response, and detects the end of the connection.
   socket.resume();
   socket.on('error', () => undefined);
   return { socket, sentAt };

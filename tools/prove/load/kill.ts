@@ -12,21 +12,21 @@ import { countInLedger } from './soak.ts';
 const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
-/** Each client may have missed the response to its last request. */
+/** Each client may have missed one response, the response to its last request. */
 const MAX_UNSEEN = CONNECTIONS;
 
 /** Options of the scenario. */
 export interface KillOptions {
   readonly kills: number;
   readonly seconds: number;
-  /** How much of the ledger a crash may lose, in milliseconds. */
+  /** A crash may lose the entries of at most this many milliseconds from the ledger. */
   readonly lossMs: number;
   tick(text: string): void;
 }
 
 /**
- * Kills a busy gateway several times and starts it again. All files must be intact, and the ledger must contain every
- * violation except those of the last second.
+ * Kills a busy gateway several times and starts it again. All its files must be intact, and the ledger must contain
+ * every violation except those of the last second.
  */
 export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
@@ -35,7 +35,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       learn: { traffic: true },
       ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
     });
-    // A second gateway runs the reference server, whose database must not lose any confirmed write.
+    // A second gateway runs the reference server, whose database must contain every confirmed write.
     const reference = await startGateway({ upstream: { url: undefined }, roles: { file: DEMO_ROLES } });
     let confirmed = 0;
     const faults: string[] = [];
@@ -44,7 +44,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
     let stored = 0;
     let worst = 0;
     for (let kill = 1; kill <= kills; kill += 1) {
-      /** The instants at which the responses to violating requests arrived. */
+      /** When the responses to requests with violations arrived. */
       const recorded: number[] = [];
       let number = 0;
       const running = startLoad({
@@ -123,7 +123,10 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
   });
 }
 
-/** Listens on the port of a killed gateway, as any other program could, unless another program already does. */
+/**
+ * Listens on the port of a killed gateway, as any other program might. Does nothing if another program already uses
+ * the port.
+ */
 async function takePort(port: number): Promise<Server> {
   const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -142,7 +145,10 @@ function countComments(folder: string): number {
   }
 }
 
-/** Checks every file of the gateway. Adds the names of intact files to the set and returns what is wrong. */
+/**
+ * Checks every file of the gateway. Adds the names of intact files to the set, and returns what is wrong with the
+ * others.
+ */
 function damagedFiles(folder: string, intact: Set<string>): string[] {
   if (!existsSync(folder)) return ['the gateway has written no files'];
   return readdirSync(folder).flatMap((name) => {

@@ -4,22 +4,25 @@ import { parseResponse, type RawResponse } from '../../../bench/raw-request.ts';
 /** One request, and how its response is checked. */
 export interface Ask {
   readonly message: string;
-  /** Returns what is wrong with the response. Returns undefined if nothing is. */
+  /** Returns what is wrong with the response, or undefined if it is correct. */
   readonly judge: (response: RawResponse) => string | undefined;
   /** Called if there was no complete response although the client was waiting for it. */
   readonly onLost?: (reason: string) => void;
-  /** The number of milliseconds after which the client disconnects, whether or not it has received the response. */
+  /** The number of milliseconds after which the client disconnects, even if it has not received the response. */
   readonly abortAfterMs?: number;
 }
 
 /** A load of requests over real sockets. */
 export interface Load {
   readonly connections: number;
-  /** The port for the next connection. Called whenever a client connects. */
+  /** Returns the port for the next connection. Called whenever a client connects. */
   readonly port: () => number;
-  /** The next request of a client. Clients are numbered from 0. */
+  /** Returns a client's next request. Clients are numbered from 0. */
   readonly next: (client: number) => Ask;
-  /** The number of requests that are due per second. Without it, each client sends as soon as it is free. */
+  /**
+   * The number of requests per second that are due. If undefined, each client sends its next request as soon as it is
+   * free.
+   */
   readonly perSecond?: number;
   /** The number of requests after which a client opens a new connection. */
   readonly perConnection?: number;
@@ -30,12 +33,15 @@ export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */
   readonly statuses: Map<number, number>;
-  /** The number of wrong responses, by what was wrong with them. */
+  /** The number of wrong responses, by the error in them. */
   readonly wrong: Map<string, number>;
-  /** The number of requests without a complete response, although the client was waiting for it, by reason. */
+  /** The number of requests for which no complete response arrived although the client was waiting, by reason. */
   readonly lost: Map<string, number>;
   aborted: number;
-  /** The time from sending each request, or from the time it was due, to its response, in milliseconds by status. */
+  /**
+   * The time from sending each request, or from the time at which it was due, to its response. In milliseconds, by
+   * status.
+   */
   readonly latencies: Map<number, number[]>;
 }
 
@@ -96,7 +102,7 @@ export function startLoad(load: Load): RunningLoad {
       else {
         ask.onLost?.(end.reason);
         increment(counts.lost, `${end.reason} on a ${fresh ? 'new' : 'reused'} connection`);
-        // Otherwise, a client that cannot connect would do nothing but try again.
+        // Without a pause, a client that cannot connect would do nothing but try again.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       if (connection.isClosed || connection.requests >= (load.perConnection ?? Infinity)) {
@@ -147,7 +153,7 @@ export class Connection {
   exchange(ask: Pick<Ask, 'message' | 'abortAfterMs'>): Promise<End> {
     this.requests += 1;
     return new Promise((resolve) => {
-      // As for any client, a connection that the server has closed while it was idle fails here.
+      // If the server closed the connection while it was idle, the request fails here, as it would for any client.
       if (this.isClosed) {
         resolve({ kind: 'lost', reason: 'closed while idle' });
         return;
@@ -195,7 +201,7 @@ export class Connection {
   }
 }
 
-/** Hands out the instants at which requests are due, in order. If no client is free, the next instants wait. */
+/** Returns the instants at which requests are due, in order. If no client is free, the next instants wait. */
 function createDueTimes(perSecond: number): { next(): Promise<number | undefined>; stop(): void } {
   const spacing = 1000 / perSecond;
   const startedAt = performance.now();

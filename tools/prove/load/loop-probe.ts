@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /*
- * This module is loaded into a gateway process with `--import`. It measures the longest turn of the event loop. On each
- * SIGUSR2, it writes the result to the file in PROBE_FILE and starts again. It measures CPU time as well as the delay,
- * because on a busy machine, other processes delay a turn without adding to its work.
+ * This module is loaded into a gateway process with `--import`. It measures the longest turn of the event loop. On
+ * each SIGUSR2, it writes the result to the file in PROBE_FILE and starts a new measurement. It measures both the
+ * delay and the CPU time: on a busy machine, other processes make a turn take longer without adding to its work.
  */
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -18,8 +18,9 @@ function processorTime(): number {
   return user + system;
 }
 
-// A timer runs at most once in each turn, so the time between two runs is the length of a turn, plus at most a
-// millisecond of shorter turns. An immediate would be exact, but it would keep the processor busy between requests.
+// A timer runs at most once in each turn of the event loop. The time between two runs is therefore the length of one
+// turn, plus at most a millisecond of shorter turns. An immediate would be exact, but would keep the processor busy
+// between requests.
 function endTurn(): void {
   const now = processorTime();
   longest = Math.max(longest, now - last);
@@ -30,7 +31,7 @@ last = processorTime();
 setInterval(endTurn, 1).unref();
 process.on('SIGUSR2', () => {
   writeFileSync(process.env['PROBE_FILE'] ?? '', JSON.stringify({ turnMs: longest / 1000, delayMs: delay.max / 1e6 }));
-  // Writing the file is not part of the next measurement.
+  // The next measurement must not include the time for writing the file.
   last = processorTime();
   longest = 0;
   delay.reset();

@@ -11,23 +11,23 @@ const TIMES_PEAK = 3;
 const CLIENTS = 256;
 const LEAST_GOODPUT = 0.8;
 const MAX_ADMIN_MS = 1000;
-/** If the load is shorter than this, the goodput is not compared with the peak. */
+/** If the load lasts for less time than this, the goodput is not compared with the peak. */
 const LEAST_SECONDS = 5;
 
 /** Options of the scenarios. */
 export interface OverloadOptions {
   readonly seconds: number;
   /**
-   * How long the upstream takes to respond, in milliseconds. The longer it takes, the less the machine's speed matters
-   * to the upstream's capacity.
+   * How long the upstream takes to respond, in milliseconds. With a long delay, the upstream's capacity depends less
+   * on the speed of the machine.
    */
   readonly delayMs?: number;
   tick(text: string): void;
 }
 
 /**
- * Sends three times as many requests as the upstream can handle, all for different pages. Portico must use the
- * upstream's whole capacity and refuse the other requests at once.
+ * Sends three times as many requests as the upstream can handle, each for a different page. Portico must use the
+ * upstream's whole capacity and refuse all other requests immediately.
  */
 export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOptions): Promise<ProofResult> {
   return withScene(async ({ upstream, startGateway }) => {
@@ -40,7 +40,7 @@ export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOption
     tick('measuring the peak');
     const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
     const overloaded = { ...load, connections: 256 };
-    // The measured peak is too low if the machine was busy with something else.
+    // If the machine was busy with other work, the measured peak is too low.
     const options = { seconds, tick, capacity: (16 * 1000) / delayMs, until: isRefusing };
     const result = await overload(gateway, overloaded, alone, 16, options);
     const shed = result.counts.latencies.get(503)?.toSorted((a, b) => a - b) ?? [];
@@ -58,8 +58,8 @@ export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOption
 }
 
 /**
- * Sends three times as many requests as the process can handle, over many connections, all for stored pages. Portico
- * must keep working at its peak, and the admin side must remain usable.
+ * Sends three times as many requests as the process can handle, over many connections, each for a stored page.
+ * Portico must keep working at its peak, and the admin side must remain usable.
  */
 export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
@@ -77,9 +77,9 @@ export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<Pro
 }
 
 interface Overload extends OverloadOptions {
-  /** The number of requests per second that can be handled at most, if it is known. */
+  /** The maximum number of requests per second that can be handled, if it is known. */
   readonly capacity?: number;
-  /** The overload lasts until this is true, even if it takes longer than planned. */
+  /** The overload does not end before this function returns true, even if that takes longer than planned. */
   readonly until?: (counts: LoadCounts) => boolean;
 }
 
@@ -118,7 +118,7 @@ async function overload(
   faults.push(...faultsOf(after));
   const unrecovered = [...after.statuses].filter(([status]) => status !== 200);
   if (unrecovered.length > 0) faults.push(`after the overload: ${statusText(after)}`);
-  // The peak is measured before and after, because other programs use the machine too.
+  // The peak is measured before and after the overload, because other programs also use the machine.
   const share = good / seconds / ((peak + goodOf(after) / (seconds / 2)) / 2);
   const isLong = seconds >= LEAST_SECONDS;
   if (isLong && share < LEAST_GOODPUT) faults.push(`the goodput was ${(share * 100).toFixed(0)}% of the peak`);

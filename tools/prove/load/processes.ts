@@ -18,22 +18,22 @@ import { pause } from '../proof.ts';
 import { rolesText } from './callers.ts';
 import type { UpstreamReport, UpstreamSettings } from './scripted-upstream.ts';
 
-/** How long a gateway may take to start. Other programs may keep the machine busy. */
+/** How long a gateway may take to start. The machine may be busy with other programs. */
 const START_MS = 120_000;
 const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 
 /** The scripted upstream in a separate process. */
 export interface UpstreamProcess {
   readonly url: string;
-  /** Changes the settings and returns the counts so far. */
+  /** Changes the settings, and returns the counts up to now. */
   set(settings: Partial<UpstreamSettings>): Promise<UpstreamReport>;
 }
 
 /** A gateway in a separate process. */
 export interface GatewayProcess {
   /**
-   * The port of the public side. Unless the configuration names one, each start chooses a free port, because another
-   * program may have taken the previous one.
+   * The port of the public side. If the configuration does not name a port, each start chooses a free one, because
+   * another program may have taken the previous port.
    */
   readonly port: number;
   readonly adminPort: number;
@@ -49,20 +49,23 @@ export interface GatewayProcess {
   /** What the process has written to standard error. */
   errors(): string;
   signal(name: NodeJS.Signals): void;
-  /** Writes the configuration file again with changed keys. The gateway reads it at the next reload or start. */
+  /** Writes the configuration file again with changed keys. The gateway reads it at the next reload or startup. */
   configure(changes: GatewayConfig): void;
-  /** Ends the process with a signal and waits until it has ended. Returns the exit code. */
+  /** Ends the process with a signal. Returns the exit code after the process has ended. */
   end(name: NodeJS.Signals): Promise<number | null>;
   /** Starts the process again after it has ended, with the same files, and waits until it is ready. */
   start(): Promise<void>;
 }
 
-/** The processes and the folder of one scenario. Everything ends with the scenario. */
+/**
+ * The processes and the folder of one scenario. When the scenario ends, the processes are ended and the folder is
+ * removed.
+ */
 export interface Scene {
   readonly upstream: UpstreamProcess;
   /**
-   * Starts a gateway in front of the upstream. The configuration is merged with that of all scenarios, key by key.
-   * `variables` are added to the environment of the process.
+   * Starts a gateway in front of the upstream. Its configuration is merged, key by key, with the configuration of all
+   * scenarios. `variables` are added to the environment of the process.
    */
   startGateway(config?: GatewayConfig, variables?: NodeJS.ProcessEnv): Promise<GatewayProcess>;
 }
@@ -76,13 +79,13 @@ export const RELOADS = {
 /** Parts of a configuration file. Without `upstream`, the gateway starts the reference server. */
 export type GatewayConfig = Readonly<Record<string, Readonly<Record<string, unknown>> | string | boolean>>;
 
-/** Where the processes of a scenario are registered, and the folder for their files. */
+/** Where a scenario registers its processes, and the folder for their files. */
 export interface ProcessGroup {
   readonly folder: string;
   readonly children: Set<ChildProcess>;
 }
 
-/** Runs a scenario. Afterwards, ends its processes and removes its folder, even if the scenario failed. */
+/** Runs a scenario. Then ends its processes and removes its folder, even if the scenario failed. */
 export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
@@ -129,8 +132,8 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
 }
 
 /**
- * Starts a gateway in its own folder and waits until it is ready. Unless the configuration names ports, the system
- * chooses them at every start.
+ * Starts a gateway in its own folder and waits until it is ready. If the configuration does not name ports, the
+ * system chooses them at every start.
  */
 export async function startGateway(
   { folder: groupFolder, children }: ProcessGroup,
@@ -138,14 +141,14 @@ export async function startGateway(
   { config, variables = {} }: { readonly config: GatewayConfig; readonly variables?: NodeJS.ProcessEnv },
 ): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(groupFolder, 'gateway-'));
-  // Files with secrets must not be readable by others.
+  // Other users must not be able to read files with secrets.
   writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
   const configure = (changes: GatewayConfig) => {
     const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
     for (const [key, value] of [...Object.entries(config), ...Object.entries(changes)])
       merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
     merged['listen'] = { port: 0, adminPort: 0, ...(merged['listen'] as object | undefined) };
-    // The file is replaced, because a reload must never read half of it.
+    // The file is replaced, so that a reload never reads an incomplete file.
     writeFileSync(join(folder, 'next.yaml'), JSON.stringify(merged, undefined, 2), { mode: 0o600 });
     renameSync(join(folder, 'next.yaml'), join(folder, 'portico.yaml'));
   };
@@ -210,7 +213,9 @@ export async function startGateway(
   return gateway;
 }
 
-/** Returns the ports in the banner. Returns undefined if the banner has not been written yet. */
+/**
+ * Returns the ports in the gateway's startup message. Returns undefined as long as the message has not been written.
+ */
 function portsIn(text: string): { readonly port: number; readonly adminPort: number } | undefined {
   const [, port] = /^ {2}public +http:\/\/[^/]*:(\d+)/m.exec(text) ?? [];
   const [, adminPort] = /^ {2}admin +http:\/\/[^/]*:(\d+) /m.exec(text) ?? [];
@@ -233,19 +238,22 @@ function baseConfig(upstreamUrl: string): Record<string, unknown> {
     upstream: { url: upstreamUrl, idleTimeoutMs: 1000, startupProbe: false },
     authentication: { verifier: 'file' },
     roles: { file: 'roles.yaml' },
-    // The faults are spread over all responses. A demotion would forward some of them.
+    // The faults are spread over all responses, so a demoted check would forward some of them.
     ladder: { demote: { enabled: false } },
   };
 }
 
-/** Only the variables that the gateway needs, so that the shell that starts the scenario cannot change its settings. */
+/**
+ * The environment contains only the variables that the gateway needs, so that the shell that starts the scenario
+ * cannot change its settings.
+ */
 function environment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
   const passed = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
   return { ...Object.fromEntries(passed), NODE_ENV: 'production' };
 }
 
-/** Ends a process with a signal and waits until it has ended. Returns the exit code. */
+/** Ends a process with a signal. Returns the exit code after the process has ended. */
 export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const ended = once(child, 'exit');

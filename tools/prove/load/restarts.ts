@@ -7,13 +7,16 @@ import { faultsOf, statusText } from './soak.ts';
 /** Options of the scenarios. */
 export interface RestartOptions {
   readonly seconds: number;
-  /** The number of requests that are due per second. Without it, each client sends as soon as it is free. */
+  /**
+   * The number of requests per second that are due. If undefined, each client sends its next request as soon as it is
+   * free.
+   */
   readonly perSecond?: number;
   tick(text: string): void;
 }
 
 const CONNECTIONS = 16;
-/** Some clients open a new connection for every few requests, and the others keep theirs. */
+/** Some clients open a new connection every few requests, and the others use one connection all the time. */
 const PER_CONNECTION = 20;
 
 function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
@@ -25,7 +28,10 @@ function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
   };
 }
 
-/** The configurations that the reloads read in turn. The last one has an error, so it must be refused. */
+/**
+ * The configurations that the reloads read in turn. The last configuration has an error, so the gateway must refuse
+ * it.
+ */
 const RELOADED: readonly GatewayConfig[] = [
   { cache: { freshSeconds: 2 } },
   { upstream: { concurrency: 16 }, listen: { maxTargetBytes: 4096 } },
@@ -34,8 +40,8 @@ const RELOADED: readonly GatewayConfig[] = [
 ];
 
 /**
- * Reloads the configuration several times per second under load: three times with changes and once with an error. No
- * request may be lost or get an unexpected response.
+ * Reloads the configuration several times per second under load: three times with changes, and once with an error. No
+ * request may be lost or receive an unexpected response.
  */
 export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
@@ -76,7 +82,7 @@ export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): P
   });
 }
 
-/** Waits until the gateway has counted this many reloads. Returns false if this takes longer than a minute. */
+/** Waits until the gateway has counted this many reloads. Returns false if that takes longer than a minute. */
 async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
   const giveUpAt = performance.now() + 60_000;
   while (performance.now() < giveUpAt) {
@@ -92,8 +98,8 @@ async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<
  */
 export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
-    // The lame-duck period is much longer than the interval at which the balancer checks readiness, because a busy machine
-    // delays the checks.
+    // The lame-duck period is much longer than the time between the balancer's readiness checks, because a busy
+    // machine delays the checks.
     const config = { listen: { lameDuckSeconds: 4 } };
     const gateways = [await startGateway(config), await startGateway(config)];
     const ready = new Set(gateways);
@@ -129,7 +135,7 @@ export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Pr
       if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
       await gateway.start();
       restarts += 1;
-      // The balancer must find this gateway before the other one stops.
+      // The balancer must notice that this gateway is ready before the other one stops.
       while (!ready.has(gateway)) await pause(20);
       tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
     }

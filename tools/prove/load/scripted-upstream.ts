@@ -6,11 +6,11 @@ import { questionPage, STAMP } from '../../../bench/pages.ts';
 
 /*
  * The upstream of the load scenarios, started as a separate process. Each page of questions contains the name of the
- * caller and the `q` of the request, so that a client can recognize a page that belongs to somebody else or to another
- * request. Its parent process controls the faults and reads the counts.
+ * caller and the `q` of the request, so that a client can recognize a page that belongs to another caller or another
+ * request. The parent process controls the faults and reads the counts.
  */
 
-/** What the parent process sets. */
+/** The settings that the parent process sends. */
 export interface UpstreamSettings {
   /** The share of page requests that fail, from 0 to 1. */
   readonly faultShare: number;
@@ -18,7 +18,7 @@ export interface UpstreamSettings {
   readonly delayMs: number;
 }
 
-/** What the parent process gets after each change to the settings. */
+/** What the parent process receives after each change to the settings. */
 export interface UpstreamReport {
   readonly port: number;
   readonly requests: number;
@@ -43,7 +43,7 @@ function send(res: ServerResponse, status: number, body: string, headers: Record
   res.end(body);
 }
 
-/** The faults, which are used in turn. */
+/** The faults. They are used in turn. */
 const FAULTS: readonly ((res: ServerResponse, page: string) => void)[] = [
   (res) => res.destroy(),
   (res, page) => {
@@ -73,7 +73,7 @@ function respond(req: IncomingMessage, res: ServerResponse): void {
   const q = new URL(req.url ?? '/', 'http://upstream.invalid').searchParams.get('q') ?? '';
   const page = `${BEFORE}for-${credential.split(':')[0] ?? ''}-${q}${AFTER}`;
   pages += 1;
-  // Spreads the faults evenly.
+  // Spreads the faults evenly over the requests.
   if (Math.floor(pages * settings.faultShare) === Math.floor((pages - 1) * settings.faultShare)) {
     send(res, 200, page);
     return;

@@ -11,13 +11,13 @@ const CONNECTIONS = 32;
 /** The share of the upstream's pages that are faulty. */
 const FAULT_SHARE = 0.05;
 const RELOAD_SECONDS = 10;
-/** How much the memory may grow over the second half of the soak, as a share of the memory at the end. */
+/** How much the memory may grow in the second half of the soak, as a share of the memory at the end. */
 const MAX_GROWTH = 0.1;
-/** With a shorter soak, memory and delays depend mostly on when the garbage was last collected. */
+/** In a shorter soak, memory and delays depend mostly on when garbage was last collected. */
 const LEAST_SECONDS_FOR_LIMITS = 120;
 const MAX_LOOP_P99_MS = 100;
 
-/** The mix of requests. Counts the violations, which the ledger must contain at the end. */
+/** The mix of requests. It counts the violations that the ledger must contain at the end. */
 function createMix(): { next(client: number): Ask; violations(): number } {
   let number = 0;
   let violations = 0;
@@ -41,8 +41,8 @@ function createMix(): { next(client: number): Ask; violations(): number } {
 }
 
 /**
- * Runs a gateway at half its peak with faults of the upstream, reloads, and clients that disconnect. Nothing may be
- * lost, leak or reach the wrong caller.
+ * Runs a gateway at half its peak, with failures of the upstream, reloads, and clients that disconnect. Nothing may
+ * be lost, nothing may leak, and no response may reach the wrong caller.
  */
 export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> {
   return withScene(async ({ upstream, startGateway }) => {
@@ -52,7 +52,7 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
     const peakSeconds = Math.min(5, soakSeconds / 4);
-    // A process that has just started is slower.
+    // A process that has just started is slower than later.
     const warmUp = await runLoad(load, peakSeconds);
     tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);
@@ -142,7 +142,7 @@ export function megabytes(bytes = 0): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Returns how often a request for questions violated the contract, according to the ledger file. */
+/** Returns how often requests for questions violated the contract, according to the ledger file. */
 export async function countInLedger(folder: string): Promise<number> {
   const reader = openLedgerFile(join(folder, '.portico/ledger.db'));
   try {
@@ -162,7 +162,10 @@ export async function untilSockets(gateway: GatewayProcess, wanted: number): Pro
   return gateway.sockets();
 }
 
-/** Returns the growth over the second half as a share of the last value, by linear regression. */
+/**
+ * Returns the growth over the second half as a share of the last value. The growth is determined by linear
+ * regression.
+ */
 function growthOf(points: readonly (readonly [number, number])[]): number {
   const half = points.slice(points.length >> 1);
   return Math.max(0, slopeOf(half) * half.length) / (points.at(-1)?.[1] ?? 1);

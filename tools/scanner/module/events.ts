@@ -1,5 +1,5 @@
-// The results that the scan writes to memory for the host: the excerpt, the undocumented members and the departures from
-// what the contract expects.
+// What the scan writes to memory for the host: the excerpt, the undocumented members, and the departures from what
+// the contract expects.
 
 import {
   DEPARTURES,
@@ -34,9 +34,9 @@ let eventsEnd: u32 = 0;
 
 /** The number of distinct undocumented members. */
 export let members: u32 = 0;
-/** The number of undocumented members, including repeated ones. */
+/** The number of undocumented members, counting repeated ones each time. */
 let examined: u32 = 0;
-/** The index of the member to compare next. Most items in a list have the same members in the same order. */
+/** The index of the member that is compared next. Most items in a list have the same members in the same order. */
 let expected: u32 = 0;
 
 /** The number of the current scan. */
@@ -44,7 +44,7 @@ export let scans: u32 = 0;
 /** The number of recorded departures. */
 export let departures: u32 = 0;
 
-/** Prepares for a new body. */
+/** Resets this state for a new body. */
 export function beginEvents(): void {
   eventsEnd = EVENTS;
   members = 0;
@@ -81,8 +81,8 @@ export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
 
 /**
  * Records an undocumented member of the object with the number `stamp`. If several items have the same member in the
- * same place, it is recorded only once. Returns false if the object already has a member with this name, or if there
- * are too many members.
+ * same place, only the first is recorded. Returns false if the object already has a member with this name, or if
+ * there are too many members.
  */
 export function recordMember(table: u32, name: u32, length: u32, value: u32, valueEnd: u32, stamp: u64): bool {
   if (++examined > <u32>MAX_EXAMINED) return false;
@@ -110,8 +110,8 @@ export function recordMember(table: u32, name: u32, length: u32, value: u32, val
 }
 
 /**
- * Records an absent member (`from` is 0) or a string with an unexpected form. The caller ensures that each is recorded
- * only once per place. Returns false if there are too many.
+ * Records an absent member (`from` is 0) or a string with an unexpected form. The caller ensures that each place is
+ * recorded only once. Returns false if there are too many.
  */
 export function recordDeparture(node: u32, from: u32, to: u32): bool {
   if (departures >= <u32>MAX_DEPARTURES) return false;

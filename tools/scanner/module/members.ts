@@ -22,19 +22,19 @@ import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
 
-/** The number of the most recent object. Numbers are unique within a process. */
+/** The number of the last object that was scanned. Within a process, all numbers are distinct. */
 let objects: u64 = 0;
 
 /**
- * Checks the members of the object at `at` against a table. Returns the position after the object, or 0 in case of
- * doubt.
+ * Checks the members of the object at `at` against a table. Returns the position after the object, or 0 if the object
+ * is not certain to be valid.
  */
 export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const stamp = ++objects;
   let missing = load<u32>(table, TABLE_REQUIRED);
-  // The address of the reference to the member that is expected next. Members are usually in the same order as in the
-  // previous object.
+  // The address of the reference to the member that is expected next. The members usually have the same order as in
+  // the previous object.
   let next: u32 = table + TABLE_FIRST;
   let count: u32 = 0;
   at = skipSpace(at + 1);
@@ -89,7 +89,7 @@ function recordAbsent(table: u32, stamp: u64): bool {
   return true;
 }
 
-/** Returns true if the member's name and a closing quote are at `at`. */
+/** Returns whether the member's name, followed by a closing quote, is at `at`. */
 function hasName(key: u32, at: u32): bool {
   let name = key + KEY_NAME;
   let left = load<u32>(key, KEY_LENGTH) + 1;
@@ -99,7 +99,8 @@ function hasName(key: u32, at: u32): bool {
     at += 8;
     left -= 8;
   }
-  // In memory, the lowest-order bytes come first, so this shift removes the bytes after the name and the quote.
+  // In memory, the lowest-order bytes come first, so this shift removes the bytes that come after the name and the
+  // quote.
   return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
 }
 
@@ -115,14 +116,16 @@ function findKey(table: u32, at: u32, length: u32): u32 {
 }
 
 /**
- * Returns the hash of a name, computed from its length, its first byte and its last byte. The host computes it in the
- * same way.
+ * Returns the hash of a name. It is computed from the length, the first byte and the last byte of the name. The host
+ * computes it in the same way.
  */
 function hashOf(at: u32, length: u32): u32 {
   return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;
 }
 
-/** Reads an undocumented member. Returns the position after its value, or 0 in case of doubt. */
+/**
+ * Reads an undocumented member. Returns the position after its value, or 0 if the member is not certain to be valid.
+ */
 function passMember(table: u32, name: u32, nameEnd: u32, depth: u32, stamp: u64): u32 {
   if (load<u32>(table, TABLE_UNDOCUMENTED) == DOUBTED) return 0;
   let at = skipSpace(nameEnd + 1);

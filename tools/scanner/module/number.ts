@@ -1,26 +1,29 @@
 // Scans numbers (RFC 8259, section 6).
 
-/** True if the last number that `endOfNumber` read has neither a fraction nor an exponent. */
+/** True if the last number that `endOfNumber` read has no fraction and no exponent. */
 export let isInteger: bool = false;
 
 /** True if that number is certain to be finite as a double. */
 export let isSurelyFinite: bool = false;
 
-/** An integer with at most this many digits always fits into 64 bits. */
+/** An integer with no more digits than this always fits into 64 bits. */
 export const MOST_DIGITS: u32 = 19;
-/** A number with fewer digits before the decimal point and an exponent below 100 is far below the largest double. */
+/**
+ * A number with fewer digits before the decimal point, and with an exponent below 100, is far below the largest
+ * double.
+ */
 const SAFE_DIGITS: u32 = 100;
 
 const ZERO: u8 = 0x30;
 const POINT: u8 = 0x2e;
 const PLUS: u8 = 0x2b;
-/** The sign of negative numbers. */
+/** The sign of a negative number. */
 export const MINUS: u8 = 0x2d;
 
 /** Returns the number of digits that start at `at`. */
 function countDigits(at: u32): u32 {
   let count: u32 = 0;
-  // The zero bytes after the body end the loop.
+  // The zero bytes after the body end this loop.
   while (true) {
     const digits = i8x16.sub(v128.load(at + count), i8x16.splat(ZERO));
     const others = i8x16.bitmask(i8x16.gt_u(digits, i8x16.splat(9)));
@@ -43,7 +46,7 @@ export function endOfNumber(at: u32): u32 {
   return endOfFraction(at);
 }
 
-/** Returns the position after a fraction and an exponent, or 0 if one of them is malformed. */
+/** Returns the position after a fraction and an exponent, or 0 if either of them is malformed. */
 function endOfFraction(at: u32): u32 {
   if (load<u8>(at) == POINT) {
     const digits = countDigits(++at);
@@ -61,9 +64,7 @@ function endOfFraction(at: u32): u32 {
   return at;
 }
 
-/**
- * Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as `JSON.parse` rounds it.
- */
+/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as by `JSON.parse`. */
 export function integerAt(at: u32, end: u32): f64 {
   const isNegative = load<u8>(at) == MINUS;
   let magnitude: u64 = 0;

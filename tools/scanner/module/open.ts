@@ -1,4 +1,5 @@
-// Skips values without rules. They only have to be well-formed JSON without duplicate names in an object.
+// Skips values for which there are no rules. They only have to be well-formed JSON without duplicate names in an
+// object.
 
 import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/scanner/table-layout';
 import { endOfNumber } from './number';
@@ -7,13 +8,13 @@ import { endOfString, escaped, sameBytes, skipSpace } from './text';
 /** The maximum nesting depth of objects and arrays. */
 export let maxDepth: u32 = 0;
 
-/** The number of elements, members, objects and arrays so far. It may be too high, but never too low. */
+/** The number of elements, members, objects and arrays up to now. It may be too high, but it is never too low. */
 export let values: u32 = 0;
 
-/** The end of the stored names, which are the names in the objects that contain the current value. */
+/** The end of the stored names. They are the names in all objects around the current value. */
 let namesEnd: u32 = 0;
 
-/** Prepares for a new body. */
+/** Resets this state for a new body. */
 export function beginValues(depth: u32): void {
   maxDepth = depth;
   values = 1;
@@ -25,24 +26,24 @@ export function countValues(inside: u32): void {
   values += inside + 1;
 }
 
-/** Returns the position after `true` at `at`, or 0 if it is not there. */
+/** Returns the position after the word `true`, or 0 if the word is not at `at`. */
 export function endOfTrue(at: u32): u32 {
   return load<u32>(at) == 0x65757274 ? at + 4 : 0;
 }
 
-/** Returns the position after `false` at `at`, or 0 if it is not there. */
+/** Returns the position after the word `false`, or 0 if the word is not at `at`. */
 export function endOfFalse(at: u32): u32 {
   return load<u32>(at + 1) == 0x65736c61 ? at + 5 : 0;
 }
 
-/** Returns the position after `null` at `at`, or 0 if it is not there. */
+/** Returns the position after the word `null`, or 0 if the word is not at `at`. */
 export function endOfNull(at: u32): u32 {
   return load<u32>(at) == 0x6c6c756e ? at + 4 : 0;
 }
 
 /**
- * Returns the position after the value at `at`, or 0 in case of doubt. `depth` is the number of objects and arrays that
- * contain the value.
+ * Returns the position after the value at `at`, or 0 if the value is not certain to be valid. `depth` is the number
+ * of objects and arrays around the value.
  */
 export function skipValue(at: u32, depth: u32): u32 {
   switch (load<u8>(at)) {
@@ -65,7 +66,7 @@ export function skipValue(at: u32, depth: u32): u32 {
   }
 }
 
-/** Returns the position after the array at `at`, or 0 in case of doubt. */
+/** Returns the position after the array at `at`, or 0 if the array is not certain to be valid. */
 export function skipArray(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   let count: u32 = 0;
@@ -90,7 +91,7 @@ export function skipArray(at: u32, depth: u32): u32 {
 /** The number of elements in the last array that `skipArray` skipped. */
 export let lastCount: u32 = 0;
 
-/** Returns the position after the object at `at`, or 0 in case of doubt. */
+/** Returns the position after the object at `at`, or 0 if the object is not certain to be valid. */
 export function skipObject(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const own = namesEnd;
@@ -119,8 +120,8 @@ export function skipObject(at: u32, depth: u32): u32 {
 }
 
 /**
- * Adds a name to the names of the current object, which start at `own`. Returns false if the name is a duplicate or if
- * there are too many names.
+ * Adds a name to the names of the current object, which begin at `own`. Returns false if the object already has this
+ * name, or if there are too many names.
  */
 function isNewName(own: u32, at: u32, length: u32): bool {
   if (namesEnd - own >= <u32>(MAX_NAMES * NAME_SIZE) || namesEnd >= <u32>NAMES_END) return false;

@@ -14,8 +14,8 @@ import { beginText, beyondAscii, hasAddress, skipSpace } from './text';
 import { checkValue } from './value';
 
 /**
- * Checks the body between two positions against the rules of a node. Returns true if the body is valid, and false in
- * case of doubt. The memory must contain `PADDING` zero bytes after the body.
+ * Checks the body between two positions against the rules of a node. Returns true if the body is certain to be valid,
+ * and false otherwise. The memory must contain `PADDING` zero bytes after the body.
  */
 export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
   for (let at: u32 = 0; at < <u32>PADDING; at += 16) v128.store(to + at, i8x16.splat(0));

@@ -20,13 +20,13 @@ const CARRIAGE_RETURN: u8 = 0x0d;
 /** True if the last string that `endOfString` read contains an escape. */
 export let escaped: bool = false;
 
-/** True if a string in the body may contain non-ASCII bytes. */
+/** True if a string in the body may contain bytes that are not ASCII. */
 export let beyondAscii: bool = false;
 
-/** True if a string in the body may contain a colon and a slash, plain or escaped, as in an absolute address. */
+/** True if a string in the body may contain a colon and a slash (plain or escaped), as absolute addresses do. */
 export let hasAddress: bool = false;
 
-/** Prepares for a new body. */
+/** Resets this state for a new body. */
 export function beginText(): void {
   beyondAscii = false;
   hasAddress = false;
@@ -38,11 +38,11 @@ export function skipSpace(at: u32): u32 {
 }
 
 /**
- * Does the same as `skipSpace`, but reads 16 bytes at a time, because most white space is a line break followed by
+ * Does the same as `skipSpace`, but reads 16 bytes at a time, because white space is usually a line break followed by
  * indentation.
  */
 function endOfSpace(at: u32): u32 {
-  // The zero bytes after the body end the loop.
+  // The zero bytes after the body end this loop.
   while (true) {
     const bytes = v128.load(at);
     const blanks = v128.or(i8x16.eq(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(TAB)));
@@ -54,18 +54,19 @@ function endOfSpace(at: u32): u32 {
   return 0;
 }
 
-/** Returns the position of the closing quote of the string that starts at `at`, or 0 if the string is malformed. */
+/** Returns the position of the closing quote of the string that begins at `at`, or 0 if the string is malformed. */
 export function endOfString(at: u32): u32 {
   escaped = false;
   let all = i8x16.splat(0);
   let addresses = i8x16.splat(0);
-  // The zero bytes after the body end the loop, because a zero byte is a control character.
+  // The zero bytes after the body end this loop, because a zero byte is a control character.
   while (true) {
     const bytes = v128.load(at);
-    // With this bit inverted, the quote is adjacent to the control characters, so one comparison finds both.
+    // When this bit is inverted, the quote is next to the control characters, so one comparison finds both.
     const ends = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(0x20));
     const special = i8x16.bitmask(v128.or(ends, i8x16.eq(bytes, i8x16.splat(BACKSLASH))));
-    // This may include bytes after the string. At worst, the body is then examined unnecessarily.
+    // This may include bytes after the string. The worst result is that the body is parsed although that was not
+    // necessary.
     all = v128.or(all, bytes);
     const colons = i8x16.eq(bytes, i8x16.splat(COLON));
     addresses = v128.or(addresses, v128.and(colons, i8x16.eq(v128.load(at, 1), i8x16.splat(SLASH))));
@@ -89,7 +90,7 @@ export function endOfString(at: u32): u32 {
   return 0;
 }
 
-/** Returns the position after the escape whose backslash is before `at`, or 0 if the escape is malformed. */
+/** Returns the position after the escape whose backslash precedes `at`, or 0 if the escape is malformed. */
 function endOfEscape(at: u32): u32 {
   switch (load<u8>(at)) {
     case 0x22: // "
@@ -114,7 +115,7 @@ function isHexDigit(byte: u8): bool {
   return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66);
 }
 
-/** Returns true if `length` bytes are equal. */
+/** Returns whether `length` bytes are equal. */
 export function sameBytes(one: u32, other: u32, length: u32): bool {
   let at: u32 = 0;
   while (at + 8 <= length) {
@@ -146,10 +147,7 @@ function matches(pattern: u32, from: u32, to: u32): bool {
   return load<u8>(pattern + (state << 8)) != 0;
 }
 
-/**
- * Returns true if the string is one of the words. The comparison is byte by byte, so a string with escapes never
- * matches.
- */
+/** Returns whether the string is one of the words. Bytes are compared, so a string with escapes never matches. */
 function isOneOf(words: u32, from: u32, length: u32): bool {
   let word = words + WORDS_FIRST;
   for (let left = load<u32>(words); left > 0; left--) {
@@ -161,14 +159,14 @@ function isOneOf(words: u32, from: u32, length: u32): bool {
 }
 
 /**
- * Checks the number of characters. A string has at most as many characters as bytes, so characters are counted only if
+ * Checks the number of characters. A string never has more characters than bytes, so characters are counted only if
  * the number of bytes does not decide the result.
  */
 function hasLength(from: u32, to: u32, min: u32, max: u32): bool {
   if (min == 0 && to - from <= max) return true;
   if (escaped) return false;
   let characters: u32 = 0;
-  // Continuation bytes of UTF-8 do not start a character.
+  // Continuation bytes of UTF-8 do not begin a character.
   for (let at = from; at < to; at++) if ((load<u8>(at) & 0xc0) != 0x80) characters++;
   return characters >= min && characters <= max;
 }

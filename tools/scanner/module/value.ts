@@ -1,4 +1,4 @@
-// Checks values that have rules.
+// Checks values for which there are rules.
 
 import {
   ANYTHING,
@@ -53,8 +53,8 @@ import {
 import { checkString, endOfString, escaped, skipSpace } from './text';
 
 /**
- * Checks the value at `at` against the rules of a node. Returns the position after the value, or 0 in case of doubt.
- * `depth` is the number of objects and arrays that contain the value.
+ * Checks the value at `at` against the rules of a node. Returns the position after the value, or 0 if the value is
+ * not certain to be valid. `depth` is the number of objects and arrays around the value.
  */
 export function checkValue(node: u32, at: u32, depth: u32): u32 {
   const kinds = load<u32>(node, NODE_KINDS);
@@ -94,8 +94,8 @@ function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
 }
 
 /**
- * Records a string whose form is not the expected one. Returns false if the form is required rather than expected, or
- * if the string contains escapes, which are not decoded here.
+ * Records a string that does not have the expected form. Returns false if the form is not only expected but required,
+ * or if the string contains escapes, which are not decoded here.
  */
 function isUnexpectedOnly(node: u32, kinds: u32, from: u32, end: u32): bool {
   if ((kinds & EXPECTED_STRING) == 0 || escaped) return false;
@@ -106,7 +106,7 @@ function isUnexpectedOnly(node: u32, kinds: u32, from: u32, end: u32): bool {
 
 /**
  * Checks a number. Only `JSON.parse` can determine the value of a number with a fraction or an exponent, so if the
- * value matters, the body needs a closer look.
+ * value matters, the body must be parsed.
  */
 function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
   const end = endOfNumber(at);
