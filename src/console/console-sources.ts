@@ -23,14 +23,14 @@ export interface UpstreamState {
   readonly openConnections: number;
 }
 
-/** The store of accepted violations. Each read returns the current contents. */
+/** Access to the accepted violations. Every read returns the current entries. */
 interface BaselineStore {
-  /** The name of the file, as operators see it. */
+  /** The name of the file in the form in which operators see it. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;
-  /** Accepts a violation. An existing entry with the same fingerprint is replaced. */
+  /** Accepts a violation. Replaces an existing entry with the same fingerprint. */
   accept(accepted: AcceptedViolation): Promise<void> | void;
-  /** Withdraws an acceptance. Returns false if the violation is not in the baseline. */
+  /** Withdraws the acceptance of a violation. Returns false if the violation is not in the baseline. */
   withdraw(fingerprint: string): Promise<boolean> | boolean;
 }
 
@@ -54,12 +54,12 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. */
   readonly baseline: BaselineStore | undefined;
-  /** Returns the place in the contract that an entry violates. */
+  /** Returns the place in the contract that a ledger entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
     /**
-     * Undoes the ladder's step for one check of an operation, in all processes and gateways. Returns false if there is
-     * no such step.
+     * Undoes the ladder step for one check of an operation, in all processes and gateways. Returns false if there is no
+     * such step.
      */
     lift(operation: string, check: CheckName): boolean | Promise<boolean>;
   };
@@ -69,19 +69,19 @@ export interface ConsoleSources {
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
   /**
-   * Purges the stored responses that have one of the tags, or all responses. Returns the number of purged responses.
+   * Purges the stored responses that have any of the tags, or all responses. Returns the number of purged responses.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
   readonly reload: () => Promise<ReloadResult>;
-  /** Returns the upstream's health, as `/upstreamz` reports it. */
+  /** Returns the upstream's health as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
-  /** Returns the state of the connection to Redis. Undefined if no state is shared. */
+  /** Returns the state of the connection to Redis. Undefined if nothing is shared. */
   readonly shared?: (() => SharedStatus) | undefined;
-  /** Returns the gateways that share state with this one. Undefined if no state is shared. */
+  /** Returns the gateways that share state with this one. Undefined if nothing is shared. */
   readonly instances?: (() => readonly Instance[]) | undefined;
-  /** Returns the upstream's last failure and the circuit's most recent changes. */
+  /** Returns the upstream's last failure and the most recent changes of the circuit. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;

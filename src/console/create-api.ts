@@ -18,15 +18,15 @@ import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
-/** The period that the counts on the fleet page cover, in hours. */
+/** How many hours the counts on the fleet page cover. */
 const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
-/** Creates the API for the console's pages. It returns their data and makes the few changes that the console allows. */
+/** Creates the API of the console's pages, which returns their data and makes the changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
-  // The guard must run before the body is read.
+  // The guard runs before the body is read.
   const guard = createWriteGuard(adminToken !== undefined);
   const writes = [guard, express.json({ limit: MAX_BODY_BYTES })];
 
@@ -42,7 +42,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
-    // A refused reload is a normal result: the page shows the reasons for the refusal.
+    // A refused reload is a normal result, because the page shows why the reload was refused.
     res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
@@ -89,18 +89,18 @@ export function createApi(sources: ConsoleSources): Router {
   return router;
 }
 
-/** The result of reading the form: a request to explain, or the name of the invalid field. */
+/** The result of reading the form: a request to explain, or the name of an invalid form field. */
 type ExplainForm =
   | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
 
-/** Reads the method, target and account of the request to explain. Without an account, the caller is anonymous. */
+/** Reads the method, target and account of a request to explain. Without an account, the caller is anonymous. */
 function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
-  // A complete URL is also accepted. Only its path and query are used.
+  // A complete URL is accepted too, but only its path and query are used.
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
   const as = queryText(query, 'as').trim();
   if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'Enter a valid HTTP method.' };
@@ -125,9 +125,9 @@ interface StatusView {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
-  /** The connection to Redis. Undefined if no state is shared. */
+  /** The connection to Redis. Undefined if nothing is shared. */
   readonly shared: SharedStatus | undefined;
-  /** The checks that are enforced globally. If the list is empty, no requests are refused yet. */
+  /** The names of the checks that are enforced globally. */
   readonly enforced: readonly string[];
   /** The number of active overrides. */
   readonly overrides: number;
@@ -168,14 +168,14 @@ interface ConfigurationRow {
   /** The value as JSON. A secret is masked. */
   readonly value: string;
   readonly origin: Origin;
-  /** The line of the file, the environment variable or the flag that the value comes from. Undefined for a default. */
+  /** Where the value is set: a line of the file, an environment variable or a flag. Undefined for a default. */
   readonly source: string | undefined;
   readonly secret: boolean;
 }
 
 const MASK = '••••••';
 
-/** Returns all keys in the effective configuration, including defaults. The keys are sorted by name. */
+/** Returns all keys of the effective configuration, including defaults, sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { originOf, placeOf } = settings;
   const rows = settingLeaves(settings).map(({ path, value }) => {

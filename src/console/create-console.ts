@@ -11,7 +11,7 @@ export function createConsole(sources: ConsoleSources): RequestHandler {
   router.use(consoleHeaders);
   router.use('/api', createReferenceRouter(sources.reference), createApi(sources));
   router.use(async (req, res, next) => {
-    // The page's relative URLs would resolve to the wrong folder if the page's own URL had no trailing slash.
+    // Relative URLs in the page resolve to the right folder only if the page's own URL ends with a slash.
     if (req.originalUrl.split('?', 1)[0] === req.baseUrl) {
       res.redirect(303, `${req.baseUrl.slice(1)}/`);
       return;
@@ -34,7 +34,9 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Sets the headers that every console response has. They forbid inline code, other origins, caching and referrers. */
+/**
+ * Sets the headers of all console responses. They forbid inline code, other origins' resources, caching and referrers.
+ */
 export const consoleHeaders: RequestHandler = (_req, res, next) => {
   res.set({
     'Content-Security-Policy': POLICY,

@@ -1,6 +1,6 @@
 /**
- * Returns a query value, truncated to `maxLength`. If the name is repeated, returns the first value. If it is absent,
- * returns an empty string.
+ * Returns a query value, truncated to `maxLength`. Returns the first value if the name is repeated, and an empty string
+ * if it is absent.
  */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
   const value = query[name];
@@ -8,7 +8,7 @@ export function queryText(query: Readonly<Record<string, unknown>>, name: string
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** Returns an integer from the query, limited to the bounds, or `fallback` if there is none. */
+/** Returns an integer from the query, limited to the bounds. Returns `fallback` if there is no integer. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** A file that the console serves. */
 interface StaticFile {
   readonly mediaType: string;
-  /** Returns the contents of the file. They are read from disk only once. */
+  /** Returns the contents of the file, which is read from disk only once. */
   read(): Promise<Buffer>;
 }
 
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The console's own files. The paths are relative to `/console/`. */
+/** The console's own files, as paths relative to `/console/`. */
 const OWN = [
   'console.css',
   'icon.svg',
@@ -55,8 +55,8 @@ const OWN = [
 ];
 
 /**
- * Files from packages. Each entry contains the path below `/console/`, the name of the package, and a file in the
- * folder of the package's entry point.
+ * Files from packages. Each entry contains the path below `/console/`, the package's name, and the name of a file in
+ * the folder of the package's entry point.
  */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],
@@ -67,8 +67,8 @@ const VENDORED = [
 ] as const;
 
 /**
- * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. Only
- * these files are ever read, so a request cannot reach an arbitrary path on disk.
+ * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. No
+ * other files are ever read, so a request cannot reach arbitrary paths on disk.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
@@ -93,7 +93,7 @@ function fileAt(path: string, name: string, convert: (text: string) => string = 
   };
 }
 
-// Imports are rewritten, because browsers cannot resolve package names. An import map would be an inline script.
+// Browsers cannot resolve package names. An import map would be an inline script, which is forbidden.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

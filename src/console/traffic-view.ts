@@ -14,18 +14,18 @@ interface TrafficView {
   /** The start of the period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
-  /** The upper bounds of the latency buckets in seconds. A percentile outside them is reported as the nearest bound. */
+  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that are reported. */
   readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
-  /** The points in the charts, for the requested operation or for all operations. */
+  /** The points of the charts, for the requested operation or for all operations. */
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points. More points would be indistinguishable on a screen. */
+/** The maximum number of points. More points could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
-/** Returns the data for the tables and charts over the requested number of minutes. */
+/** Returns the data of the tables and charts for the requested number of minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   request: { readonly minutes: number; readonly operation: string },
@@ -49,7 +49,8 @@ export function trafficView(
 }
 
 /**
- * Groups the steps into points that start at round times so that a point no longer changes once the next one has begun.
+ * Groups the time steps into points that start at round times. A point therefore never changes after the next point has
+ * begun.
  */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
@@ -62,7 +63,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group has only just begun, so its rate would fluctuate. It is therefore merged with the previous group.
+  // The newest group covers only a short time, so its rate would fluctuate. It is merged with the group before it.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     const merged = [...before.steps, ...newest.steps];
@@ -71,7 +72,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
   return points.map((point) => Object.assign(point, { seconds: Math.max(stepSeconds, point.seconds) }));
 }
 
-/** The sums of the traffic for one operation or for all operations, over several time steps. */
+/** Traffic for one operation or for all operations, summed over several time steps. */
 interface TrafficSums {
   readonly requests: number;
   readonly clientErrors: number;
@@ -84,7 +85,7 @@ interface TrafficSums {
   readonly hitRatio: number | undefined;
 }
 
-/** Sums the traffic over the given steps, for one operation or for all operations. */
+/** Sums the traffic over the given time steps, for one operation or for all operations. */
 function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], operation?: string): TrafficSums {
   const rows = operation === undefined ? undefined : window.operations.indexOf(operation);
   const cacheRow = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
@@ -105,7 +106,7 @@ function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], opera
   };
 }
 
-/** Sums one row of a table of counts over the steps, or all rows if no row is given. */
+/** Sums one row of a table of counts over the time steps. If no row is given, sums all rows. */
 export function sumRow(
   steps: readonly TrafficStep[],
   part: keyof TrafficStep['counts'],
@@ -126,8 +127,8 @@ export function sumRow(
 
 /**
  * Returns a quantile of a histogram, interpolated linearly within its bucket, or undefined if the histogram is empty.
- * `share` is a number from 0 to 1, and `counts` has one more entry than `bounds`. A quantile in the first bucket is
- * reported as that bucket's upper bound, and a quantile above the last bound as the last bound.
+ * `share` is a number from 0 to 1, and `counts` has one more entry than `bounds`. The result is never below the first
+ * bound or above the last bound.
  */
 export function bucketQuantile(
   share: number,

@@ -15,7 +15,7 @@ interface UpstreamView extends UpstreamState, GateHistory {
   readonly queue: number;
   readonly since: number;
   readonly until: number;
-  /** The upper bounds of the latency buckets in seconds. A percentile outside them is reported as the nearest bound. */
+  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that are reported. */
   readonly bounds: readonly number[];
   readonly exchanges: number;
   readonly p50: number | undefined;
@@ -34,7 +34,7 @@ type Sources = Pick<
   'traffic' | 'upstream' | 'upstreamHealth' | 'upstreamHistory' | 'settings' | 'startedAt'
 >;
 
-/** Returns the current state of the upstream and its statistics for the requested number of minutes. */
+/** Returns the upstream's current state, and its statistics for the requested number of minutes. */
 export function upstreamView(sources: Sources, minutes: number): UpstreamView {
   const { url, circuit, concurrency, queue } = sources.settings.upstream;
   const { steps, buckets, operations, failureKinds, since, until } = sources.traffic.window(minutes * 60);
@@ -65,7 +65,7 @@ export function upstreamView(sources: Sources, minutes: number): UpstreamView {
   };
 }
 
-/** Returns the origin and the path of an address. Credentials and a query are removed. */
+/** Returns the origin and the path of an address, without credentials and without a query. */
 export function addressOf(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);

@@ -18,7 +18,7 @@ const OUTAGE = 'This is a failure of the upstream. Fix it instead of accepting i
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
 /**
- * Creates the API for violations. It returns a filtered list or a single violation, and it lets operators accept
+ * Creates the API for violations. It returns a filtered list or a single violation, and lets operators accept
  * violations.
  */
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
@@ -121,7 +121,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       await baseline.accept(form.accepted);
       res.json({ accepted: form.accepted });
     } catch (error) {
-      // The file was damaged or removed after startup. The log contains the details.
+      // The baseline file was damaged or removed after startup. The log contains the details.
       sources.onError(error);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
@@ -129,7 +129,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
   return router;
 }
 
-/** An operator's request to accept a violation, or the name of the field that is invalid. */
+/** An operator's request to accept a violation, or the name of an invalid form field. */
 type AcceptRequest =
   | { readonly ok: true; readonly accepted: AcceptedViolation }
   | { readonly ok: false; readonly field: 'reason' | 'owner' | 'expires'; readonly message: string };
@@ -150,7 +150,7 @@ export function readAcceptRequest(
     return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
-  // An invalid date must not create an acceptance that never expires.
+  // An invalid date is refused, because the acceptance would otherwise never expire.
   if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
     return refuse('expires', 'Enter the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)
@@ -163,19 +163,19 @@ type Field = Exclude<AcceptRequest, { ok: true }>['field'];
 
 const refuse = (field: Field, message: string) => ({ ok: false, field, message }) as const;
 
-// Line breaks are removed, because the baseline file is reviewed line by line.
+// Line breaks are replaced, because people review the baseline file line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
 /** A page of a list. */
 interface ListPage<T> {
   readonly rows: readonly T[];
-  /** The page number, starting at 1. If the requested page is past the end, this is the last page. */
+  /** The page number, starting at 1. If the requested page is past the end, the number of the last page. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;
 }
 
-/** Returns a page of a list. An empty list has one empty page. */
+/** Returns a page of a list. If the list is empty, returns one empty page. */
 function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);
@@ -185,7 +185,8 @@ function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<
 /** A row in the list of violations. */
 export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
   /**
-   * The share of the operation's requests that have this violation, from 0 to 1. Undefined if the traffic is unknown.
+   * The proportion of the operation's requests that have this violation, from 0 to 1. Undefined if the traffic is
+   * unknown.
    */
   readonly share: number | undefined;
   /** The entry in the baseline. Undefined if the violation is not in the baseline. */
@@ -194,7 +195,7 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
 
 /**
  * Combines the ledger's entries with the traffic and the baseline. If a release is given, counts and shares cover only
- * that release, just like the release's report.
+ * that release, as they do in the release's report.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,
@@ -225,7 +226,7 @@ export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** The columns that the list can be sorted by, with the value of each row. Higher numbers are more urgent. */
+/** The columns by which the list can be sorted, each with a function that returns a row's value. */
 const SORT_VALUES = {
   impact: () => 0,
   violation: ({ message }) => message,
@@ -239,7 +240,7 @@ const SORT_VALUES = {
   last: ({ lastSeenAt }) => lastSeenAt,
 } satisfies Record<string, (row: ViolationRow) => string | number>;
 
-/** The list's sort column and sort direction. */
+/** The column and the direction by which the list is sorted. */
 interface Sorting {
   readonly sort: keyof typeof SORT_VALUES;
   readonly order: 'up' | 'down';
@@ -251,8 +252,8 @@ function sortingOf(sort: string, order: string): Sorting {
 }
 
 /**
- * Returns a comparator for rows. Ties are ordered by impact: violations that are not accepted come first, then those
- * that can cause a refusal, then the most frequent ones.
+ * Returns a comparator for rows. Rows with equal values are ordered by impact: first violations that are not accepted,
+ * then violations that can cause a refusal, then the most frequent violations.
  */
 export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: ViolationRow) => number {
   const sortValue: (row: ViolationRow) => string | number = SORT_VALUES[sort];
@@ -264,7 +265,7 @@ export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: Vio
   };
 }
 
-// Differences that only the shadow contract found never cause a refusal either.
+// Violations that only the shadow contract has found never cause a refusal either.
 const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
 
 function byImpact(a: ViolationRow, b: ViolationRow): number {
@@ -284,16 +285,16 @@ export interface ViolationFilter {
   readonly operation: string;
   readonly check: string;
   readonly release: string;
-  /** `new`, `accepted` or an empty string. */
+  /** `new` or `accepted`, or an empty string for both. */
   readonly state: string;
-  /** Text that a row must contain. The search ignores case. */
+  /** Text that a row must contain, regardless of case. */
   readonly text: string;
 }
 
 /** The filter value that stands for undocumented paths. */
 const UNDOCUMENTED = 'undocumented';
 
-/** For each filter, the number of rows with each value. Only rows that match all other filters are counted. */
+/** For each filter, the number of rows with each value. A row is counted only if it matches all other filters. */
 type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';

@@ -34,8 +34,7 @@ import { requestSizeProbe } from './probes/request-size.ts';
 import { responseProbe } from './probes/response-heads.ts';
 
 /**
- * All probes that run after the search for the API, in order. The probe that puts the most load on the server comes
- * last.
+ * All probes that run after the API has been found, in order. The probe that puts the most load on the server is last.
  */
 export const PROBES: readonly Probe[] = [
   responseProbe,
@@ -59,26 +58,26 @@ export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> 
   readonly onStep: (name: string) => void;
 }
 
-/** The result of one step of an examination. */
+/** The result of a step of an examination. */
 interface DoctorStep {
   readonly name: string;
   readonly facts: readonly string[];
-  /** The reason why the probe could not be carried out. Undefined if it was carried out. */
+  /** The reason why the step's probe was not carried out. Undefined if it was carried out. */
   readonly notDone: string | undefined;
 }
 
-/** The complete result of an examination. */
+/** The result of a whole examination. */
 export interface Examination {
   /** The address of the API that was found. */
   readonly url: string;
   readonly requests: number;
   readonly steps: readonly DoctorStep[];
-  /** The findings, worst first. */
+  /** The findings, with the most severe first. */
   readonly findings: readonly DoctorFinding[];
   readonly recommendations: readonly Recommendation[];
 }
 
-/** Returns the operations that probes may request: safe operations that need no id. */
+/** Returns the operations that probes may request: safe operations that do not need an id. */
 function probedOperations(): readonly Operation[] {
   return loadOperations(CONTRACT_DEFAULTS).filter(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
@@ -93,7 +92,7 @@ export function maxRequests(maxConcurrency: number): number {
 
 /**
  * Examines a server with requests that never change anything. Throws `CannotProbe` if the server does not respond, is
- * not trusted or has no API.
+ * not trusted, or has no API.
  */
 export async function examine(
   address: { readonly origin: string; readonly basePath: string },
@@ -137,7 +136,7 @@ export async function examine(
     }
   }
   const lost = given.failures();
-  // A single failure is normal, because some servers refuse a large head by closing the connection.
+  // One failure is normal, because some servers close the connection to refuse a large head.
   if (lost.length > 1) findings.push(unreliable(lost, given.sent()));
   return {
     url: `${api.client.origin}${api.client.basePath}`,
@@ -155,7 +154,8 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
 });
 
 /**
- * Requests each list once and chooses the one that the probes will request again, preferably a list with a page count.
+ * Requests each list once, and chooses the list that the probes will request again. A list with a page count is
+ * preferred.
  */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {
   const responses: ProbeResponse[] = [];
@@ -174,10 +174,10 @@ async function readLists(client: ProbeClient, operations: readonly Operation[]) 
 /** Prefixes that are common in installations of the legacy server. */
 const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 
-/** The maximum number of requests that the search sends. */
+/** The maximum number of requests that the search for the API sends. */
 const MAX_SEARCH_REQUESTS = 12;
 
-/** The address of the API and the results of the search for it. */
+/** The address of the API, and the results of the search for it. */
 interface FoundApi {
   /** The client for the address that was found. */
   readonly client: ProbeClient;
@@ -186,9 +186,9 @@ interface FoundApi {
 }
 
 /**
- * Searches for `/services/v2` under the given base path, its parents and common prefixes. Requests have no credential,
- * because the paths may belong to other programs on the same server. Throws `CannotProbe` if the server does not
- * respond or has no API.
+ * Searches for `/services/v2` below the given base path, the parents of that path, and common prefixes. The requests
+ * have no credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the
+ * server does not respond or has no API.
  */
 async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> {
   const findings: DoctorFinding[] = [];
@@ -223,7 +223,7 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
   );
 }
 
-/** Returns the given base path without `/services/v2`, then its parents, then the common prefixes. */
+/** Returns the given base path without `/services/v2`, then the parents of that path, then the common prefixes. */
 function prefixesOf(basePath: string): readonly string[] {
   const own = basePath.replace(/\/services(?:\/.*)?$/, '');
   const segments = own.split('/').slice(1);
@@ -234,7 +234,7 @@ function prefixesOf(basePath: string): readonly string[] {
 function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
   const { status, body } = response;
   const shape = status >= 400 ? errorShape(response) : undefined;
-  // The media type may be wrong, but another probe reports that.
+  // The media type is not checked here, because another probe reports a wrong one.
   if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
   if (shape === 'error' || shape === 'errors.message') return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';

@@ -6,15 +6,15 @@ import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
 
-/** A request sent by a probe. It cannot have a body or any other method. */
+/** A request of a probe. It cannot have a body or a method other than GET and HEAD. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD';
-  /** The path and query after the base path. */
+  /** The path and the query that follow the base path. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The credential: the operator's own (default), none, or another value of `Authorization`. */
+  /** The credential to send: the operator's own (default), none, or another value of `Authorization`. */
   readonly credential?: 'own' | 'none' | { readonly authorization: string };
-  /** The connections to use. By default, each request has a new connection. */
+  /** The agent that provides the connection. By default, each request uses a new connection. */
   readonly agent?: Agent;
 }
 
@@ -26,14 +26,14 @@ export interface ProbeResponse {
   readonly httpVersion: string;
   /** All headers, including hop-by-hop headers and duplicates. */
   readonly headers: HeaderPairs;
-  /** The body as received, with its content coding. At most 8 MiB. */
+  /** The body as received, without decoding. At most 8 MiB. */
   readonly body: Buffer;
   /** When the request was sent and when the head arrived, in epoch milliseconds. */
   readonly sentAt: number;
   readonly headAt: number;
   /** The time from the request to the end of the body, in milliseconds. */
   readonly ms: number;
-  /** True if the request was sent on a connection that had already carried another request. */
+  /** True if the connection had already been used for another request. */
   readonly reused: boolean;
   readonly socket: Socket;
 }
@@ -52,14 +52,14 @@ export interface ProbeClient {
   readonly hasCredential: boolean;
   send(request: ProbeRequest): Promise<ProbeResponse | ProbeFailure>;
   /**
-   * Returns an agent whose connections, at most `maxSockets`, stay open between requests. The caller must destroy the
+   * Returns an agent that keeps up to `maxSockets` connections open between requests. The caller must destroy the
    * agent.
    */
   keepAlive(maxSockets: number): Agent;
   /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** The reasons why requests received no complete response, one per request. */
+  /** For each request that received no complete response, the reason. */
   failures(): readonly string[];
 }
 
@@ -68,7 +68,7 @@ export interface ProbeClientOptions {
   readonly authorization: string | undefined;
   /** The maximum number of requests. */
   readonly maxRequests: number;
-  /** The pause before each request that does not belong to the concurrency test, in milliseconds. */
+  /** The pause before each request, in milliseconds. It does not apply to the concurrency test. */
   readonly delayMs: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -76,15 +76,15 @@ export interface ProbeClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Ends a probe because all allowed requests are used up, or because the operator interrupted the examination. */
+/** Ends an examination because all allowed requests have been sent, or because the operator interrupted it. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /**
- * The maximum size of a response head, in bytes. It exceeds the head of any real response so that the examination can
- * report large heads.
+ * The maximum size of a response head, in bytes. Real response heads are smaller, so the examination can report large
+ * ones.
  */
 const MAX_HEAD_BYTES = 64 * 1024;
 
@@ -113,8 +113,8 @@ export function createProbeClient(
       const agent = origin.startsWith('https:')
         ? new TlsAgent({ keepAlive: true, maxSockets, ca: options.ca })
         : new Agent({ keepAlive: true, maxSockets });
-      // Node would close idle connections itself before the time in the Keep-Alive header ends, which would hide when
-      // the server closes them.
+      // By default, Node closes an idle connection before the time in the Keep-Alive header ends, which would hide when
+      // the server closes it.
       agent.keepSocketAlive = () => true;
       return agent;
     },
@@ -131,7 +131,7 @@ async function exchange(
   { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
   { authorization, timeoutMs, signal, ca }: ProbeClientOptions,
 ): Promise<ProbeResponse | ProbeFailure> {
-  // The types allow no other method, but a probe must not change anything even if a caller circumvents the types.
+  // The types allow no other method, but no probe may change anything, even if a caller circumvents the types.
   if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
   const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
   const isSecure = protocol === 'https:';
@@ -159,7 +159,7 @@ async function exchange(
     if (!socket.connecting) connected();
     socket.once(isSecure ? 'secureConnect' : 'connect', connected);
   });
-  // The code that reads the body would only see a lost connection, so the reason is stored here.
+  // The code that reads the body only notices that the connection was lost, so the reason is stored here.
   let stopped: UpstreamFailure | undefined;
   const stop = (kind: 'deadline' | 'aborted') => outgoing.destroy((stopped = new UpstreamFailure(kind)));
   const timer = setTimeout(stop, timeoutMs, 'deadline');
@@ -199,7 +199,7 @@ async function exchange(
 function headOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', resolve);
-    // The listener remains, because an error can also occur after the response has started.
+    // The listener is not removed, because an error can also occur after the response has started.
     outgoing.on('error', reject);
     outgoing.end();
   });

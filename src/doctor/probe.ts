@@ -4,12 +4,12 @@ import type { Severity } from '../model/severity.ts';
 import { failureHint } from '../upstream/transport-failure.ts';
 import type { ProbeClient, ProbeFailure, ProbeRequest, ProbeResponse } from './probe-client.ts';
 
-/** Something about the server that an operator should know or change. */
+/** A fact about the server that an operator should know, or a problem that the operator should fix. */
 export interface DoctorFinding {
   readonly severity: Severity;
-  /** A description of the measurement. */
+  /** A description of what was measured. */
   readonly text: string;
-  /** The consequences for Portico, and the recommended action. */
+  /** What this means for Portico, and what the operator should do. */
   readonly advice: string;
 }
 
@@ -23,29 +23,27 @@ export interface Recommendation {
 
 /** The result of a probe. */
 export interface ProbeResult {
-  /** The measurements, as sentences. */
+  /** Sentences that describe what was measured. */
   readonly facts: readonly string[];
   readonly findings?: readonly DoctorFinding[];
   readonly recommendations?: readonly Recommendation[];
 }
 
-/**
- * A list that the operator's credential may read, with its response. Probes request the list again in different ways.
- */
+/** A list that the operator's credential may read, and its response. Probes request the list again in various ways. */
 export interface ReadableList {
   readonly operation: Operation;
   readonly response: ProbeResponse;
 }
 
-/** The resources that a probe can use. */
+/** What a probe can use. */
 export interface ProbeContext {
-  /** Sends requests to the server, with the base path that was found. */
+  /** The client that sends requests to the server, with the base path that was found. */
   readonly client: ProbeClient;
   /** The safe operations without path parameters. */
   readonly operations: readonly Operation[];
-  /** Undefined if no list could be read. */
+  /** The list that probes request again. Undefined if no list could be read. */
   readonly list: ReadableList | undefined;
-  /** The first response of every operation that was requested. */
+  /** The first response to each operation that was requested. */
   readonly responses: readonly ProbeResponse[];
   /** The maximum time for which an idle connection is watched, in milliseconds. */
   readonly idleMs: number;
@@ -54,23 +52,23 @@ export interface ProbeContext {
   readonly signal: AbortSignal;
 }
 
-/** A probe examines the server to answer one question. */
+/** A probe, which examines the server to answer one question. */
 export interface Probe {
   readonly name: string;
-  /** A description of the probe, for the plan that is shown before it starts. */
+  /** A description of the probe, which is shown before the examination starts. */
   readonly does: string;
-  /** The maximum number of requests, given the maximum concurrency. */
+  /** Returns the maximum number of requests for a maximum concurrency. */
   readonly requests: (maxConcurrency: number) => number;
   /** Throws `CannotProbe` if the question cannot be answered. */
   readonly run: (context: ProbeContext) => Promise<ProbeResult>;
 }
 
-/** Ends a probe whose question cannot be answered. The message is the reason. */
+/** Thrown by a probe that cannot answer its question. The message contains the reason. */
 export class CannotProbe extends Error {
   override readonly name = 'CannotProbe';
 }
 
-/** Sends a request. Throws `CannotProbe` with the usual explanation if there is no response. */
+/** Sends a request. Throws `CannotProbe` with the usual explanation if the server does not respond. */
 export async function respond(client: ProbeClient, request: ProbeRequest): Promise<ProbeResponse> {
   const result = await client.send(request);
   if (result.kind === 'failure') throw new CannotProbe(failureText(result));
@@ -80,7 +78,7 @@ export async function respond(client: ProbeClient, request: ProbeRequest): Promi
 /** Returns the reason why there was no response. */
 export const failureText = ({ facts }: ProbeFailure): string => failureHint(facts);
 
-/** Returns the list that probes request again. Throws `CannotProbe` if none is readable. */
+/** Returns the list that probes request again. Throws `CannotProbe` if no list is readable. */
 export function readableList({ list, client }: ProbeContext): ReadableList {
   if (list !== undefined) return list;
   throw new CannotProbe(
@@ -88,7 +86,7 @@ export function readableList({ list, client }: ProbeContext): ReadableList {
   );
 }
 
-/** Returns all values of a header. Names are compared case-insensitively. */
+/** Returns all values of a header. The name is not case-sensitive. */
 export function valuesOf(headers: HeaderPairs, name: string): readonly string[] {
   return headers.filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }

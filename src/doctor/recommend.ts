@@ -4,11 +4,11 @@ import type { Recommendation } from './probe.ts';
 
 const WIDTH = 100;
 
-/** A branch of the configuration. A leaf is a recommendation. */
+/** A branch of the configuration tree. The leaves are recommendations. */
 type Branch = Map<string, Branch | Recommendation>;
 
 /**
- * Returns the recommended configuration as YAML, with the reason above each key. It begins with the mode `observe`,
+ * Returns the recommended configuration as YAML, with the reason above each key. It starts with the mode `observe`,
  * because only recorded traffic shows what can be enforced.
  */
 export function recommendedConfiguration({
@@ -25,7 +25,7 @@ export function recommendedConfiguration({
     ...recommendations,
   ];
   const root: Branch = new Map();
-  // If two probes recommend the same key, the first recommendation is used.
+  // If several probes recommend a value for the same key, the first recommendation is used.
   for (const one of all.toReversed()) place(root, one.key.split('.'), one);
   const ordered = [...new Set(all.map(({ key }) => key.split('.')[0] ?? ''))];
   return [
@@ -55,6 +55,6 @@ function branchLines(name: string, node: Branch | Recommendation | undefined, in
       ...[...node].toReversed().flatMap(([key, below]) => branchLines(key, below, `${indent}  `)),
     ];
   const reason = wrapText(plainText(node.reason), WIDTH - indent.length).map((line) => `${indent}# ${line}`);
-  // JSON is valid YAML, and strings in it need no further quoting.
+  // JSON is valid YAML, so strings need no other quoting.
   return [...reason, `${indent}${name}: ${JSON.stringify(node.value)}`];
 }

@@ -1,6 +1,6 @@
 /**
- * The error codes of all replies that Portico itself creates, with their status and title (RFC 9457). Codes never
- * change, because clients may depend on them. A test compares docs/errors.md with this list.
+ * The error codes of all replies that Portico itself creates, each with its status and title (RFC 9457). Codes never
+ * change, because clients may depend on them. A test compares this list with docs/errors.md.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
@@ -61,7 +61,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The error codes of requests that authentication refuses. The metric for failed authentication counts them separately.
+ * The error codes of requests that authentication refuses. The metric for failed authentication counts each code
+ * separately.
  */
 export const AUTHENTICATION_CODES = [
   'credentials_required',

@@ -1,20 +1,20 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
-/** A detail of an error, which never contains a value from the request or the response. */
+/** A detail of an error. It never contains a value from the request or the response. */
 export interface ErrorDetail {
-  /** The part of the request, such as `path`, `query`, `header` or `body`. */
+  /** The part of the request that the error is about: `path`, `query`, `header` or `body`. */
   readonly in?: string;
-  /** The name of the parameter, or a JSON pointer into the body. */
+  /** The name of a parameter, or a JSON pointer into the body. */
   readonly name?: string;
   readonly message?: string;
   readonly suggestion?: string;
-  /** The missing permission, group or flag. */
+  /** The permission, group or flag that the caller lacks. */
   readonly permission?: string;
-  /** The row in an uploaded CSV file, where row 1 is the header. */
+  /** The row of an uploaded CSV file. Row 1 is the header. */
   readonly row?: number;
 }
 
-/** The error that a stage throws to end a request. A single function turns all such errors into replies. */
+/** The error that a stage throws to end a request. Only one function turns such errors into replies. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
@@ -49,8 +49,8 @@ interface ErrorBody {
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
 /**
- * The end of a denial's message in the format `{errors: {message}}`. The line break and the suggestion are documented
- * behavior of the legacy server.
+ * The end of the message about a denial in the format `{errors: {message}}`. The line break and the suggestion are
+ * documented behavior of the legacy server.
  */
 const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);

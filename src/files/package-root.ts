@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The package's folder, which contains `config/` and `schemas/`. This works both for the sources and for the build. */
+/**
+ * The package's folder, which contains `config/` and `schemas/`. The path is correct for the sources and for the build.
+ */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
 /** Returns the version of this package from its `package.json`. */

@@ -4,23 +4,23 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically so that readers never see a partial file, and creates the file's folder if
- * it does not exist. `mode` sets the file's permissions. The file stays unchanged if `isWanted` returns false after the
- * new text has been written to a temporary file.
+ * Replaces the contents of a file atomically, so that readers never see a partial file. Creates the file's folder if it
+ * does not exist. `mode` sets the file's permissions. If `isWanted` returns false after the new text has been written
+ * to a temporary file, the file is not replaced.
  */
 export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // The rename is synchronous so that nothing can happen between it and the check.
+    // The rename is synchronous, so nothing can happen between the check and the rename.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** Like `replaceFile`, but synchronous, for use while the process is shutting down. */
+/** Like {@link replaceFile}, but synchronous. It can be used while the process is shutting down. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));
@@ -32,12 +32,14 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
   }
 }
 
-/** Returns the path of a temporary file next to a file. Its name is random, so nobody can place a link there first. */
+/**
+ * Returns the path of a temporary file in the same folder. Its random name prevents others from placing a link there.
+ */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and any missing parents so that only this user can access them. They are created one at a time,
- * because Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
+ * Creates a folder and any missing parents, which only this user can access. Folders are created one at a time, because
+ * Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -50,7 +52,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Creates a file's folder. Returns an error code if that fails or the folder is not writable, otherwise undefined. */
+/** Creates a file's folder. Returns an error code if this fails or the folder is not writable. */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);
@@ -64,5 +66,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that stands for memory instead of a file. The data is lost when the process ends. */
+/** The path that means that data is in memory instead of a file. The data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** The secret in a file, or the reason why there is none. The reason never contains the file's text. */
+/** The secret in a file, or the reason why it cannot be read. The reason never contains the file's text. */
 type SecretReading = { readonly text: string } | { readonly fault: string };
 
 /**
- * Reads a secret from a file. The secret is the first line, without its line break, so a file written by an editor or
- * by `echo` works too.
+ * Reads a secret from a file. The secret is the first line without its line break, so files that were written by an
+ * editor or by `echo` work too.
  */
 export function readSecretFile(path: string): SecretReading {
   let text: string | undefined;
@@ -21,8 +21,8 @@ export function readSecretFile(path: string): SecretReading {
 const READABLE_BY_OTHERS = 0o004;
 
 /**
- * Returns whether every user of this machine may read a file. Returns false on Windows, where the mode does not show
- * who may read it, and for a file that does not exist.
+ * Returns whether every user of this machine may read a file. Returns false if the file does not exist, and on Windows,
+ * where the mode does not show who may read a file.
  */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;

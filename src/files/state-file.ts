@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 
 /**
- * Reads the text of a file in which Portico stores its state. Returns undefined if there is no such file. Throws an
- * error that describes the problem if it cannot be read.
+ * Reads the text of a file in which Portico stores its state. Returns undefined if the file does not exist. Throws an
+ * error that describes the problem if the file cannot be read.
  */
 export function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // If the folder is missing, there is no file to read, and the problem is reported when the state is written.
+    // If the folder is missing, there is no file to read. The missing folder is reported when the state is written.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
 }
 
-/** Parses the text of a state file. Throws an error if it is not a JSON object. */
+/** Parses the text of a state file. Throws an error if the text is not a JSON object. */
 export function parseState(text: string): PlainObject {
   let value: unknown;
   try {
@@ -27,13 +27,13 @@ export function parseState(text: string): PlainObject {
   return objectOf(value, 'the file');
 }
 
-/** Returns a value of a state file as an object. Throws an error that names `place` if it is not an object. */
+/** Returns a value from a state file as an object. If it is not an object, throws an error that names `place`. */
 export function objectOf(value: unknown, place: string): PlainObject {
   if (!isPlainObject(value)) throw new Error(`${place} must be an object`);
   return value;
 }
 
-/** Returns an ISO 8601 text as epoch milliseconds. Throws an error that names `place` if it is not an instant. */
+/** Converts an ISO 8601 text to epoch milliseconds. If it is not a time, throws an error that names `place`. */
 export function instantOf(value: unknown, place: string): number {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) throw new Error(`${place} must be an instant`);

@@ -12,18 +12,18 @@ interface CsvLimits {
   readonly maxErrors?: number;
 }
 
-/** The result of checking an upload. The violation and the detail at the same index describe the same error. */
+/** The result of checking an upload. The violation and the detail with the same index describe the same error. */
 interface CsvCheck {
   readonly violations: readonly Violation[];
-  /** The details contain row numbers, counted from the header (row 1), but never the contents of a cell. */
+  /** The details of the errors. They contain row numbers (row 1 is the header) but never a cell's contents. */
   readonly details: readonly ErrorDetail[];
-  /** The number of rows below the header that were read. */
+  /** The number of rows that were read, without the header. */
   readonly rows: number;
 }
 
 /**
- * Checks the CSV text of a GDPR upload (rules, 9). A row is a CSV record, so a quoted line break does not start a new
- * row.
+ * Checks the CSV text of a GDPR upload (rules, 9). A row is a CSV record, so a line break inside quotes does not end
+ * it.
  */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const check = createCheck(content, limits);
@@ -31,25 +31,22 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return check.result();
 }
 
-/**
- * Like `checkUploadCsv`, but for a long text. The text is checked in parts so that other requests can be served in
- * between.
- */
+/** Like {@link checkUploadCsv}, but checks a long text in parts, so that other requests can be served in between. */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();
   return check.result();
 }
 
-/** The approximate length of the parts in which a text is checked. Checking one part takes a few milliseconds. */
+/** The approximate length of a part of the text. Checking a part takes a few milliseconds. */
 export const CSV_PART_LENGTH = 65_536;
 
-/** The maximum number of cells in a row. Valid rows have two at most. */
+/** The maximum number of cells in a row. A valid row has at most two. */
 const MAX_CELLS = 16;
 
-/** A check that proceeds in parts of whole rows. */
+/** A check that processes a text in parts, each of which consists of whole rows. */
 interface PartialCheck {
-  /** Checks the next part. Returns false if nothing is left to check. */
+  /** Checks the next part. Returns false if there is no part left. */
   nextPart(): boolean;
   result(): CsvCheck;
 }
@@ -91,7 +88,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
     try {
       parse(part, {
         bom: from === 0,
-        // Both line endings are listed, because csv-parse would otherwise accept only the first kind that it finds.
+        // Both line endings are listed, because csv-parse would otherwise accept only the kind that it finds first.
         record_delimiter: ['\r\n', '\n'],
         relax_column_count: true,
         max_record_size: maxRowBytes,
@@ -101,7 +98,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       isMalformed = true;
-      // The parser's own message is not used, because it quotes the cell.
+      // The message from csv-parse is not used, because it quotes the cell.
       found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
     }
   };
@@ -128,7 +125,10 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
   };
 }
 
-/** A part of a text: whole rows, up to `end`. If the row after it is not parsed, `excess` says why. */
+/**
+ * A part of a text, which consists of whole rows up to `end`. If the row after it must not be parsed, `excess` is the
+ * reason.
+ */
 interface Part {
   readonly end: number;
   readonly excess?: 'length' | 'cells';
@@ -137,12 +137,12 @@ interface Part {
 const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
 
 /**
- * Returns the part that begins at an index. csv-parse would read a row with millions of cells completely before it
- * could be refused, so such rows are detected first. If quotes are misplaced, the part ends after the first row with
- * such a quote, which csv-parse refuses.
+ * Returns the part that begins at an index. Rows with too many cells are detected here, because csv-parse would read
+ * even a row with millions of cells completely before it could be refused. If quotes are misplaced, the part ends after
+ * the first row with such a quote, and csv-parse refuses the row.
  */
 function partAt(content: string, from: number, maxRowBytes: number): Part {
-  // Each quote in a cell is written as two.
+  // In a quoted cell, each quote is written twice.
   const maxLength = 2 * maxRowBytes + 3 * MAX_CELLS;
   let rowFrom = from;
   let cells = 1;
@@ -179,7 +179,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is too long',
 };
 
-/** The keyword of each kind of error. Errors with different keywords have separate entries in the ledger. */
+/** The keyword for each kind of error. Errors with different keywords are separate entries in the ledger. */
 const KEYWORDS = {
   enum: 'gdpr-csv-header',
   missing: 'gdpr-csv-empty',
@@ -187,7 +187,7 @@ const KEYWORDS = {
   bounds: 'gdpr-csv-rows',
 } as const;
 
-/** The keyword used for every error if the upload does not contain any user. */
+/** The keyword for all errors in an upload that does not contain any user. */
 const NO_USER = 'gdpr-csv-no-user';
 
 function createErrorList(maxErrors: number) {
@@ -195,8 +195,8 @@ function createErrorList(maxErrors: number) {
   const details: ErrorDetail[] = [];
   return {
     /**
-     * Returns all errors. If the upload contains no user and all errors are about missing parts, the missing user is
-     * reported as their cause.
+     * Returns all errors. If the upload contains no user and all errors are about missing parts, the keyword of all
+     * errors states that no user is present.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };
@@ -221,7 +221,7 @@ function createErrorList(maxErrors: number) {
   };
 }
 
-/** The columns that an upload can have. */
+/** The columns that an upload can contain. */
 const UPLOAD_COLUMNS = ['email', 'userId', 'username'] as const;
 
 const FORMS: readonly (readonly string[])[] = [
@@ -233,8 +233,8 @@ const FORMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns the error in a header row, or undefined if the row is valid. A valid row contains exactly one of the columns,
- * or `userId` and `username` in either order.
+ * Returns the error in a header row, or undefined if the row is valid. A valid header row contains exactly one of the
+ * columns, or `userId` and `username` in either order.
  */
 function headerError(
   header: readonly string[],
@@ -244,7 +244,7 @@ function headerError(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // The suggestion never repeats the input, because if the header row is missing, the first row contains a user's data.
+  // The suggestion never repeats the input. If the header row is missing, the first row contains a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

@@ -6,24 +6,25 @@ import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
-  /** The audience of the caller's principal. It never contains a raw credential. */
+  /** The audience of the caller's principal, which never contains a credential. */
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;
 }
 
-/** The result of checking an upload. If the upload is not a duplicate, `finish` must be called when the upload ends. */
+/** The result of checking an upload. If the verdict is `first`, `finish` must be called when the upload ends. */
 type UploadVerdict =
   | {
       readonly verdict: 'first';
       /**
-       * Records the outcome of the upload. The status is undefined if there was no response. Repeated calls do nothing.
+       * Records the outcome of the upload. `status` is undefined if there was no response. Further calls have no
+       * effect.
        */
       readonly finish: (status: number | undefined) => void;
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Keeps track of recently accepted uploads and of uploads in progress. */
+/** Remembers the uploads in progress and the uploads that were accepted recently. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
 }
@@ -33,17 +34,17 @@ export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body
   return hash('sha256', JSON.stringify([caller, hash('sha256', body, 'base64url')]), 'base64url');
 }
 
-/** The maximum number of accepted uploads to remember. Beyond this, the least recently used one is forgotten. */
+/** The maximum number of accepted uploads to remember. The least recently used upload is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Creates a memory that contains no uploads yet (rules, 9). The options are read for each upload. `claim` begins an
- * upload whose key is known.
+ * Creates a memory without uploads (rules, 9). The options are read for each upload. `claim` begins an upload, given
+ * its key.
  */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  // The server limits how many uploads can be in progress, which also limits the size of this map.
+  // The size of this map is limited, because the server limits the number of uploads in progress.
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
@@ -74,18 +75,15 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   return { claim, begin: (attempt: UploadAttempt) => claim(uploadKey(attempt), attempt.force) };
 }
 
-/** Claims uploads for all processes or gateways. */
+/** Claims uploads on behalf of all processes or gateways. */
 export interface UploadClaims {
-  /**
-   * Claims the upload with this key. Rejects if the other processes or gateways cannot be reached. The key contains
-   * only a hash.
-   */
+  /** Claims the upload with this key, which is a hash. Rejects if the other processes or gateways cannot be reached. */
   claim(key: string, force: boolean): Promise<UploadVerdict>;
 }
 
 /**
- * Refuses uploads that another process or gateway is forwarding or has just forwarded. If the others cannot be reached,
- * only this process's own uploads are compared.
+ * Refuses uploads that another process or gateway is forwarding or has recently forwarded. If the other processes or
+ * gateways cannot be reached, only this process's own uploads are considered.
  */
 export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
   return {
@@ -109,12 +107,12 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
 }
 
 /**
- * The lifetime of a claim on an upload in progress, in milliseconds. Other gateways do not recognize an upload that
- * takes longer. This also limits how long an upload stays blocked after a crash.
+ * How long a claim on an upload in progress lasts, in milliseconds. If an upload takes longer, other gateways no longer
+ * recognize a duplicate. After a crash, the upload is blocked for at most this time.
  */
 const MAX_UPLOAD_MS = 600_000;
 
-/** Claims an upload. Returns the value that another gateway has set, or an empty string. */
+/** Claims an upload. Returns an empty string or, if the upload has already been claimed, the stored value. */
 const CLAIM: RedisScript = {
   source: `
 local held = redis.call('GET', KEYS[1])
@@ -123,7 +121,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
-/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway still holds it. */
+/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway holds it. */
 const FINISH: RedisScript = {
   source: `
 if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end

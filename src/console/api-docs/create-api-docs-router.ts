@@ -4,11 +4,11 @@ import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 
-/** The sources of the API docs, and the address that the "Try it" form sends requests to. */
+/** The sources of the API docs, and the address to which the "Try it" form sends requests. */
 export interface ReferenceSources extends DescribedSources {
   /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
   readonly writable: boolean;
-  /** Returns undefined if the public listener is not listening. */
+  /** The address of the public listener. Undefined while it is not listening. */
   readonly publicAddress: () => PublicAddress | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createReferenceRouter(sources: ReferenceSources): Router {
       readOnlyReason: sources.writable ? undefined : READ_ONLY_REASON,
     });
   });
-  // The token is checked in the handler below, because safe methods can be tried without one.
+  // The handler below checks for the token, because safe methods can be tried without one.
   router.post('/try', createWriteGuard(true), express.json({ limit: MAX_FORM_BYTES }), createTry(sources));
   return router;
 }
@@ -50,7 +50,7 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
       try {
         res.json(await sendTry(address, publicBasePath, form.request));
       } catch {
-        // The error's message is not shown, because it may quote the request.
+        // The error's message is not included, because it may quote the request.
         res.status(502).json({ error: 'The gateway did not respond within a minute.' });
       } finally {
         running -= 1;

@@ -9,21 +9,21 @@ import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain.ts';
 
-/** The data for describing the contract. */
+/** What the description of the contract is made from. */
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;
-  /** The operations that the gateway serves. Inferred operations may be excluded. */
+  /** The operations that the gateway serves. Inferred operations may be missing. */
   readonly operations: readonly Operation[];
   readonly checksFor: (operationId: string) => Checks;
-  /** The path prefix before `/services/v2`, or an empty string. */
+  /** The path prefix that precedes `/services/v2`, or an empty string. */
   readonly publicBasePath: string;
 }
 
-/** An operation as the page shows it. References in its schemas are not resolved. */
+/** An operation as the API docs show it. References in its schemas are not resolved. */
 type DescribedOperation = ReturnType<typeof describeOperation>;
 
-/** The contract as the page shows it. */
+/** The contract as the API docs show it. */
 interface DescribedContract {
   readonly version: string;
   readonly title: string;
@@ -45,8 +45,8 @@ interface Prose {
 }
 
 /**
- * Describes the contract for readers. The groups are in the document's order. References to parameters, responses and
- * examples are resolved.
+ * Describes the contract for readers. The order of the groups is that of the document. References to parameters,
+ * responses and examples are resolved.
  */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;
@@ -129,7 +129,7 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
   );
 }
 
-/** The descriptions of the semantic rules, by rule name. The same table is in docs/contract.md. */
+/** The descriptions of the semantic rules, by rule name. docs/contract.md contains the same descriptions. */
 const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the number of items in `list`.',
   'page-within-count': '`page` is at most `pageCount`, unless the list is empty or it is the first page.',

@@ -4,22 +4,22 @@ import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { readBody } from '../../lib/read-body.ts';
 import { headerPairs } from '../../model/header-pairs.ts';
 
-/** The response to a request from the "Try it" form. Redirects are not followed, and the request is never repeated. */
+/** The response to a request from the "Try it" form. Redirects are not followed, and requests are never repeated. */
 interface TryResponse {
   readonly status: number;
   readonly statusText: string;
   /** The response headers in their original order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The time until the last byte arrived, in seconds. */
+  /** The time until the last byte of the response arrived, in seconds. */
   readonly seconds: number;
   /** The text of the body. Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** The number of bytes that were received, up to the maximum that is shown. */
+  /** The number of bytes that were received, but at most the number that can be shown. */
   readonly bytes: number;
-  /** True if only the first part of the body is shown, because the body is longer. */
+  /** True if only the first part of the body is shown, because the body is too long. */
   readonly cut: boolean;
-  /** True if the connection broke before the end of the body. */
+  /** True if the connection was lost before the end of the body. */
   readonly broken: boolean;
 }
 
@@ -27,7 +27,7 @@ interface TryResponse {
 export interface PublicAddress {
   readonly host: string;
   readonly port: number;
-  /** Connects to the listener without the network. Set if the listener uses TLS. */
+  /** Connects to the listener within the process. Set if the listener uses TLS. */
   readonly connect?: () => Duplex;
 }
 
@@ -35,8 +35,8 @@ const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Sends a request once, over a separate connection. The request goes only to the gateway's own public listener, never
- * to another host.
+ * Sends a request once, on its own connection. The request can go only to the gateway's own public listener, never to
+ * another host.
  */
 export function sendTry(
   { host, port, connect }: PublicAddress,
@@ -62,8 +62,8 @@ export function sendTry(
         .then((read) => {
           const bytes = read.bytes.subarray(0, MAX_SHOWN_BYTES);
           const shown = bodyText(bytes, response.headers);
-          // The rest of a larger body is not needed. If the connection breaks, the part that was received is still
-          // shown, and `broken` is true.
+          // The rest of a larger body is not needed. If the connection is lost, the received part is still shown, and
+          // `broken` is true.
           if (read.state === 'larger') response.destroy();
           return {
             status: response.statusCode ?? 0,
@@ -85,7 +85,7 @@ export function sendTry(
 
 /**
  * Decodes a body as text in its character set. Returns undefined if the body is not valid text, for example because it
- * is compressed or an image.
+ * is compressed or is an image.
  */
 function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
@@ -108,21 +108,21 @@ function decoderFor(mediaType: string): TextDecoder | undefined {
   }
 }
 
-/** A valid request that an operator sends to the gateway. */
+/** A valid request, which an operator sends to the gateway with the form. */
 interface TryRequest {
   readonly method: string;
-  /** The target of the request with its query. It starts with `/services/v2/`. */
+  /** The target of the request, including its query. It starts with `/services/v2/`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** The result of reading the form: a request, or the name of the field that is invalid. */
+/** The result of reading the form: a request, or the name of an invalid form field. */
 type TryForm =
   | { readonly ok: true; readonly request: TryRequest }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** The methods that do not change anything. */
+/** The methods that never change anything. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const METHODS: ReadonlySet<string> = new Set([...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -131,7 +131,7 @@ const MAX_TARGET = 8192;
 const MAX_VALUE = 1000;
 const MAX_NAME = 256;
 /**
- * The headers that the form can send in addition to the credential. None of these headers affects framing, the host or
+ * The headers that the form can send in addition to the credential. None of them affects message framing, the host or
  * proxies.
  */
 const HEADERS: ReadonlyMap<string, string> = new Map(
@@ -140,7 +140,7 @@ const HEADERS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Reads the form. Only API targets and the listed headers are accepted, and the size of every field is limited. */
+/** Reads the form. Accepts only API targets and the listed headers, and limits the size of every form field. */
 export function readTryRequest(form: unknown): TryForm {
   const fields = isRecord(form) ? form : {};
   const { method, target, body } = fields;

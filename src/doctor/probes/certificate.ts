@@ -16,15 +16,15 @@ interface CertificateOptions {
 interface CertificateReport {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
-  /** True if Portico would connect to the server. */
+  /** True if Portico would trust the server's certificate and connect. */
   readonly isTrusted: boolean;
 }
 
 const WARN_DAYS = 21;
 
 /**
- * Performs a TLS handshake without sending a request, so an untrusted server receives no credential. Throws
- * `CannotProbe` if there is no TLS on the port.
+ * Performs a TLS handshake without sending a request, so that an untrusted server receives no credential. Throws
+ * `CannotProbe` if the port does not use TLS.
  */
 export async function examineCertificate(origin: string, options: CertificateOptions): Promise<CertificateReport> {
   const socket = await handshake(new URL(origin), options);
@@ -58,7 +58,7 @@ function handshake({ hostname, port }: URL, { timeoutMs, signal, ca }: Certifica
       host,
       port: port === '' ? 443 : Number(port),
       ca,
-      // The result of the verification is reported instead. Nothing is sent on this connection.
+      // Verification errors are reported as part of the result. Nothing is sent on this connection.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
     });

@@ -6,7 +6,7 @@ import type { ProbeResponse } from '../probe-client.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
-/** Determines how the server treats callers that send no credential or a wrong one. */
+/** Determines how the server treats callers without a credential and callers with a wrong one. */
 export const challengeProbe: Probe = {
   name: 'challenge',
   does: 'requests a list without a credential, and the path of the credential probe with a made-up name and your own',
@@ -70,7 +70,7 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
   return [];
 }
 
-/** The findings about the path with which `authentication.verifier: upstream` checks credentials. */
+/** The results for the path with which `authentication.verifier: upstream` checks credentials. */
 interface VerifierResult {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
@@ -78,8 +78,8 @@ interface VerifierResult {
 }
 
 /**
- * Determines whether a path distinguishes wrong credentials from right ones. The user name is made up so that the
- * failed attempts do not lock a real account.
+ * Determines whether the response for a path distinguishes wrong credentials from right ones. The user name is made up,
+ * so that failed attempts do not lock a real account.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;

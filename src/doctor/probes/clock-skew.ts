@@ -3,7 +3,7 @@ import { CannotProbe, type Probe, readableList, respond, valuesOf } from '../pro
 const MAX_SKEW_SECONDS = 5;
 const SAMPLES = 3;
 
-/** Determines whether the server's clock agrees with the clock of this machine. */
+/** Determines whether the clocks of the server and of this machine agree. */
 export const clockProbe: Probe = {
   name: 'clock',
   does: 'compares the Date header of three responses with the clock of this machine',
@@ -14,7 +14,7 @@ export const clockProbe: Probe = {
     for (let sample = 0; sample < SAMPLES; sample += 1) {
       const { headers, sentAt, headAt } = await respond(context.client, { path, method: 'HEAD' });
       const date = Date.parse(valuesOf(headers, 'date')[0] ?? '');
-      // The header contains whole seconds, so the server's actual time is up to one second later, and half a second on
+      // The header contains only whole seconds, so the server's actual time is up to one second later: half a second on
       // average.
       if (!Number.isNaN(date))
         skews.push({ seconds: (date + 500 - (sentAt + headAt) / 2) / 1000, error: (headAt - sentAt) / 2000 + 0.5 });

@@ -5,7 +5,7 @@ import type { ProbeResponse } from '../probe-client.ts';
 
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
-/** Determines whether the server compresses when asked to, and whether it labels compressed responses correctly. */
+/** Determines whether the server compresses responses on request, and whether it labels them correctly. */
 export const compressionProbe: Probe = {
   name: 'compression',
   does: 'requests a list with gzip and with identity, and compares what the server says with what it sends',

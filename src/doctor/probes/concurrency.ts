@@ -8,19 +8,19 @@ interface Level {
   readonly median: number;
   readonly slowest: number;
   readonly perSecond: number;
-  /** The first sign of distress, or undefined. */
+  /** The first sign that the server is overloaded, or undefined if there is none. */
   readonly distress: string | undefined;
 }
 
 /**
- * Requests that take `factor` times as long as a single request, and at least `ms` milliseconds longer, are a sign of
- * distress.
+ * A request indicates overload if it takes `factor` times as long as a single request, and at least `ms` milliseconds
+ * longer.
  */
 const SLOWER = { factor: 4, ms: 250 };
-/** Doubling the concurrency must increase the throughput by at least this factor to be worthwhile. */
+/** The minimum factor by which the throughput must increase when the concurrency is doubled. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
-/** This many concurrent requests are always tried. Otherwise, a single slow request would hold up all others. */
+/** Below this concurrency, the throughput need not increase, because one slow request could affect it. */
 const ALWAYS_TRIED = 8;
 
 const levels = (max: number): number[] => {
@@ -29,7 +29,7 @@ const levels = (max: number): number[] => {
 };
 const requestsAt = (level: number) => Math.max(MIN_REQUESTS, 2 * level);
 
-/** Determines how many concurrent requests the server can handle. Stops at the first sign of distress. */
+/** Determines how many concurrent requests the server can handle. Stops at the first sign of overload. */
 export const concurrencyProbe: Probe = {
   name: 'concurrency',
   does: 'requests a list with 1, 2, 4, … concurrent requests, and stops as soon as the server slows down or fails',
@@ -40,7 +40,7 @@ export const concurrencyProbe: Probe = {
       const level = await runLevel(context, concurrency, done[0]);
       done.push(level);
       const previous = done.at(-2);
-      // More concurrency no longer helps, so the server is busy. Further requests would only add load.
+      // If more concurrency does not increase the throughput, further requests would only add load.
       const isSaturated = previous !== undefined && level.perSecond < previous.perSecond * GAIN;
       if (level.distress !== undefined || (isSaturated && concurrency >= ALWAYS_TRIED)) break;
     }
@@ -104,7 +104,7 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
       };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {
-  // If even single requests fail, the server is broken, and no concurrency limit helps.
+  // If even single requests fail, no limit on concurrency can help.
   if (best === undefined) return [];
   const { concurrency } = best;
   const why =
@@ -116,7 +116,7 @@ function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max
   return [{ key: 'upstream.concurrency', value: concurrency, reason: why }];
 }
 
-/** Recommends longer timeouts if the server's response times come close to the default timeouts. */
+/** Recommends longer timeouts if response times come close to the default timeouts. */
 function timeoutsOf(slowest: number): readonly Recommendation[] {
   if (slowest < UPSTREAM_DEFAULTS.headersTimeoutMs / 3) return [];
   const ms = Math.min(50_000, Math.ceil((slowest * 4) / 1000) * 1000);

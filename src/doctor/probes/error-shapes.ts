@@ -3,7 +3,7 @@ import { errorShape } from '../../upstream/translate-failure.ts';
 import { type DoctorFinding, type Probe, respond } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
-/** Matches stack traces and server names that reveal internals of the server. */
+/** Matches stack traces and server names, which reveal internals of the server. */
 const INTERNALS =
   /\bat [\w$.]+\([\w.]+:\d+\)|Exception\b.*\n\s*at |Traceback \(most recent call last\)|Apache Tomcat\/\d/;
 
@@ -15,7 +15,7 @@ const WORDS = {
   other: 'another form',
 } as const;
 
-/** Determines which of the known forms the server uses to report errors. */
+/** Determines in which of the known forms the server reports errors. */
 export const errorProbe: Probe = {
   name: 'errors',
   does: 'requests a resource and a path that do not exist, an invalid parameter, and a list without a credential',

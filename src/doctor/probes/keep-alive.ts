@@ -12,14 +12,14 @@ import {
 import type { ProbeResponse } from '../probe-client.ts';
 
 /**
- * The recommended idle timeout as a fraction of the server's. With this value, Portico closes idle connections before
- * the server does.
+ * The recommended idle timeout, as a fraction of the server's. It makes Portico close idle connections before the
+ * server does.
  */
 const SHARE = 0.8;
-/** A connection should carry at least this many requests. */
+/** The minimum number of requests that a server should allow per connection. */
 const FEW_REQUESTS = 50;
 
-/** Determines whether connections stay open between requests, and how long an idle connection lasts. */
+/** Determines whether connections stay open between requests, and for how long they stay open while idle. */
 export const keepAliveProbe: Probe = {
   name: 'keep-alive',
   does: 'sends two requests on one connection, leaves it idle, and waits until the server closes it',
@@ -59,7 +59,7 @@ const hintedSeconds = ({ headers }: ProbeResponse): number | undefined => {
   return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** Returns how long the connection stayed open, in milliseconds, or undefined if it was still open at the limit. */
+/** Returns how long an idle connection stayed open, in milliseconds, or undefined if it stayed open throughout. */
 async function idleTime({ socket }: ProbeResponse, { idleMs, signal }: ProbeContext): Promise<number | undefined> {
   const startedAt = performance.now();
   const ended = new AbortController();
@@ -94,7 +94,7 @@ const recommended = (ms: number, reason: string) => [
   { key: 'upstream.idleTimeoutMs', value: Math.max(1, Math.floor(ms * SHARE)), reason },
 ];
 
-/** Returns a finding if the server closes a connection after a few requests (`Keep-Alive: max`). */
+/** Returns a finding if the server closes connections after a few requests (`Keep-Alive: max`). */
 function fewRequests({ headers }: ProbeResponse): readonly DoctorFinding[] {
   const [, max] = /\bmax=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
   if (max === undefined || Number(max) >= FEW_REQUESTS) return [];

@@ -3,16 +3,16 @@ import { DEFAULT_PAGING_OPTIONS } from '../../paging/paging-options.ts';
 import { CannotProbe, type DoctorFinding, type Probe, readableList, type Recommendation, respond } from '../probe.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 
-/** The page sizes to request, in this order. Each must be larger than the one before. */
+/** The page sizes to request, in ascending order. */
 const SIZES = [10, 50, 100, 200];
 
-/** A page of a list: the number of items on it, and the total that it states. */
+/** A page of a list: the number of its items, and the total number that it states for the list. */
 interface Page {
   readonly items: number;
   readonly total: number | undefined;
 }
 
-/** Determines how many items a page has by default, and the largest page size that the server honors. */
+/** Determines the default page size, and the largest page size that the server honors. */
 export const pageSizeProbe: Probe = {
   name: 'page sizes',
   does: `requests a list with page sizes of ${SIZES.join(', ')}, until the server sends fewer items than requested`,
@@ -37,7 +37,7 @@ export const pageSizeProbe: Probe = {
       else if (page.items > size || page.items < Math.min(size, total)) {
         cut = { size, items: page.items };
         break;
-        // A list with fewer items than requested shows nothing about larger pages.
+        // The list has fewer items than requested, so larger pages cannot be tested.
       } else break;
     }
     const cap = cut === undefined ? honored : Math.max(honored, cut.items);

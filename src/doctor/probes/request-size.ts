@@ -1,10 +1,10 @@
 import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
 import { type Probe, readableList } from '../probe.ts';
 
-/** The sizes of an additional header, in bytes. The default limits of common servers lie between them. */
+/** The sizes of an additional header, in bytes. The default limits of common servers lie between these sizes. */
 const SIZES = [3500, 7500, 15_500];
 
-/** Determines how large the head of a request may be. */
+/** Determines the maximum size of a request head. */
 export const requestSizeProbe: Probe = {
   name: 'request heads',
   does: `sends an additional header of ${SIZES.join(', ')} bytes, until the server refuses it`,
@@ -15,7 +15,7 @@ export const requestSizeProbe: Probe = {
     for (const size of SIZES) {
       const headers = { 'X-Portico-Doctor': 'x'.repeat(size) };
       const result = await context.client.send({ path: operation.path, headers });
-      // Some servers close the connection instead of sending a status.
+      // Some servers close the connection instead of sending an error status.
       if (result.kind === 'failure' || result.status !== response.status) {
         const how = result.kind === 'failure' ? 'by closing the connection' : `with ${result.status}`;
         const limit = accepted + 500;

@@ -7,10 +7,7 @@ const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning ca
 /** The maximum size, in bytes, of a response head that undici, Portico's HTTP client, accepts. */
 const MAX_HEAD_BYTES = 16_384;
 
-/**
- * Determines what the heads and bodies of ordinary responses look like, based on the responses received so far and one
- * HEAD request.
- */
+/** Determines the properties of ordinary responses, based on the responses received so far and one HEAD request. */
 export const responseProbe: Probe = {
   name: 'responses',
   does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',
@@ -107,7 +104,7 @@ function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFin
   ];
 }
 
-/** Returns findings about headers that keep Portico from storing pages (rules, 6). */
+/** Returns findings about headers that prevent Portico from storing pages (rules, 6). */
 function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
   const varies = valuesOf(headers, 'vary')
     .flatMap((value) => value.split(','))
