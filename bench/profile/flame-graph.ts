@@ -51,7 +51,7 @@ function draw(frame: Frame, x: number, depth: number, scale: number, all: number
   const letters = Math.floor((width - 6) / LETTER);
   const label = letters < 3 ? '' : frame.name.length > letters ? `${frame.name.slice(0, letters - 1)}…` : frame.name;
   rows.push(
-    `<g><title>${escaped(`${about}: ${share} %`)}</title>` +
+    `<g><title>${escaped(`${about}: ${share}%`)}</title>` +
       `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(0.3, width - 0.4).toFixed(1)}" height="${LINE - 1}" rx="1" fill="${colourOf(frame.group)}"/>` +
       `${label === '' ? '' : `<text x="${(x + 3).toFixed(1)}" y="${y + 12}">${escaped(label)}</text>`}</g>`,
   );

@@ -34,7 +34,7 @@ export function profileMarkdown(
     ({ place }) => ({ name: place.replace(/:\d+$/, ''), place: '' }),
   );
   const functions = summed(frames, (frame) => frame);
-  const cells = (us: number) => `${((us / root.total) * 100).toFixed(1)} % | ${((us / root.total) * cpuUs).toFixed(2)}`;
+  const cells = (us: number) => `${((us / root.total) * 100).toFixed(1)}% | ${((us / root.total) * cpuUs).toFixed(2)}`;
   const lines = (rows: readonly Row[]) => rows.map((row) => `| ${row.name} | ${cells(row.us)} |`);
   return [
     `# Profile: ${title}`,

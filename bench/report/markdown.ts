@@ -98,7 +98,7 @@ function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];
   return [
     '',
-    `**Other programs kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began: the numbers are meaningless.**`,
+    `**Other programs kept the machine ${(busyBefore * 100).toFixed(0)}% busy before the run began: the numbers are meaningless.**`,
   ];
 }
 

@@ -50,10 +50,10 @@ export function memoryTable(memory: MemoryResult): string {
   return [
     `### Memory: ${formatNumber(memory.keys, 0)} distinct keys, cache budget ${mb(memory.budgetBytes)} MB`,
     '',
-    '| RSS | MB | beyond warm rest |',
+    '| RSS | MB | beyond warm idle memory |',
     '| --- | ---: | ---: |',
-    `| rest, two seconds after ready | ${mb(memory.restBytes)} | |`,
-    `| warm rest, after 4,000 misses whose pages were purged | ${mb(memory.warmRestBytes)} | |`,
+    `| idle, two seconds after ready | ${mb(memory.restBytes)} | |`,
+    `| warm idle, after 4,000 misses whose pages were purged | ${mb(memory.warmRestBytes)} | |`,
     ...[['highest of the run', memory.peakBytes] as const, ['end of the run', memory.endBytes] as const].map(
       ([name, bytes]) => `| ${name} | ${mb(bytes)} | ${mb(bytes - memory.warmRestBytes)} |`,
     ),

@@ -12,7 +12,7 @@ export function targetsTable(verdicts: readonly Verdict[]): string {
 }
 
 function cells({ target, value, state, gap }: Verdict): string[] {
-  const verdict = state === 'missed' ? `**missed by ${(gap * 100).toFixed(0)} %**` : state;
+  const verdict = state === 'missed' ? `**missed by ${(gap * 100).toFixed(0)}%**` : state;
   const measured = value === undefined ? '—' : withUnit(value, target.unit);
   return [verdict, target.path, measured, limitOf(target), target.what];
 }
@@ -22,5 +22,5 @@ function limitOf({ limit, unit }: Target): string {
 }
 
 function withUnit(value: number, unit: Target['unit']): string {
-  return `${formatNumber(value, unit === '×' ? 2 : value < 10 ? 2 : 0)} ${unit}`;
+  return `${formatNumber(value, unit === '×' ? 2 : value < 10 ? 2 : 0)}${unit === '%' ? '' : ' '}${unit}`;
 }

@@ -52,7 +52,7 @@ test('the duration of the run is reported', () => {
 
 test('a busy machine is reported', () => {
   const { machine } = resultsOf({});
-  assert.match(toMarkdown(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), undefined), /40 % busy/);
+  assert.match(toMarkdown(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), undefined), /40% busy/);
 });
 
 test('texts are escaped in the chart', () => {

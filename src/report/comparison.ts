@@ -106,7 +106,7 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
 /**
- * Formats a change in frequency, such as `65 % → 11.8 %`. `–` represents a side without the violation, and `not
+ * Formats a change in frequency, such as `65% → 11.8%`. `–` represents a side without the violation, and `not
  * requested` represents a side on which the operation received no requests.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {

@@ -72,7 +72,7 @@ describe('the dashboard for Grafana', () => {
       for (const { expr } of targets) {
         const uses = promqlUse(expr).metrics.filter(({ name }) => name !== 'portico:objective');
         const filtered = uses.every(({ matchers }) => matchers.some(({ label }) => label === 'instance'));
-        if (!filtered) expect(description, title).toMatch(/all instances, whatever is selected\./i);
+        if (!filtered) expect(description, title).toMatch(/all instances, regardless of the selection\./i);
       }
   });
 

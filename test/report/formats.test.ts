@@ -144,7 +144,7 @@ describe('the detail of a violation', () => {
     for (const part of [
       '/list/*/title is missing',
       'schemas/resources/node.schema.json:7  #/required',
-      '5 %',
+      '5%',
       'req-1: a number',
       'ask the team',
       'about 2',

@@ -137,7 +137,7 @@ describe('the checks of a fleet', () => {
     expect(repeatedIn(csv)).toBe(5);
   });
 
-  it('report a value of the simulation that differs by more than 15 %', () => {
+  it('report a value of the simulation that differs by more than 15%', () => {
     const measured = valuesOf(simulated, workload, { freshSeconds: 2, earlyRefresh: 0.1, seconds: 8 });
     const point = { gateways: 3, requestsPerSecond: 200, measured };
     expect(differencesOf([{ ...point, simulated: { ...measured, hitRatio: measured.hitRatio * 1.14 } }])).toEqual([]);

@@ -21,9 +21,9 @@ export const short = (value) => fine.format(value);
 /** Formats a share (from 0 to 1) as a percentage. */
 export function percent(share) {
   if (share === undefined) return NONE;
-  if (share > 0 && share < 0.001) return '<0.1 %';
-  if (share < 1 && share > 0.999) return '>99.9 %';
-  return `${fine.format(share * 100)} %`;
+  if (share > 0 && share < 0.001) return '<0.1%';
+  if (share < 1 && share > 0.999) return '>99.9%';
+  return `${fine.format(share * 100)}%`;
 }
 
 /**
