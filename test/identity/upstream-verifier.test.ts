@@ -56,6 +56,7 @@ describe('the upstream verifier (rules, 2)', () => {
   it.each([408, 429, 500, 502, 503, 504])('does not decide about a credential on status %i', async (status) => {
     await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({
       kind: 'unavailable',
+      retryAfterSeconds: 5,
     });
   });
 

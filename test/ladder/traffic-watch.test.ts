@@ -36,6 +36,13 @@ describe('the window of responses', () => {
     expect(take(1, true, { at: NOW + 60_000 })).toEqual({ judged: 10, failed: 10, windowSeconds: 60 });
   });
 
+  it('ignores responses that are in the future because the clock was set back', () => {
+    const take = windows();
+    take(9, true, { at: NOW + 30_000 });
+    expect(take(9, true)).toBeUndefined();
+    expect(take(1, true)).toEqual({ judged: 10, failed: 10, windowSeconds: 60 });
+  });
+
   it('restarts after a report', () => {
     const take = windows();
     expect(take(10, true)).toBeDefined();
@@ -92,6 +99,14 @@ describe('the refusal watch', () => {
     expect(alertsAfter(error)).toMatchObject([
       { operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 },
     ]);
+  });
+
+  it('reports again after the clock was set back', () => {
+    const watch = createRefusalWatch(OPTIONS, ['listIdeas']);
+    const refuse = (at: number) => Array.from({ length: 4 }, () => watch.take(refusedFor('credentials_refused'), at));
+    expect(refuse(NOW).at(-1)).toBeDefined();
+    expect(refuse(NOW - 59_000).at(-1)).toBeUndefined();
+    expect(refuse(NOW - 3_600_000).at(-1)).toBeDefined();
   });
 
   it('does not report credentials that could not be verified because the upstream is down', () => {

@@ -100,6 +100,16 @@ describe('a connection to the upstream', () => {
     await expect.poll(error).toBe('too many interim responses');
   });
 
+  it('accepts exactly 16 KiB of interim responses for each request', () => {
+    const { receive, read, awaitHead } = received();
+    const [begin, end] = ['HTTP/1.1 103 X\r\nLink: ', '\r\n\r\n'];
+    const largest = begin + 'a'.repeat(16_384 - begin.length - end.length) + end;
+    receive(largest, FINAL);
+    awaitHead();
+    receive(largest, FINAL);
+    expect(read()).toBe(FINAL + FINAL);
+  });
+
   it.each([
     ['together', Array.from({ length: 5 }, () => `HTTP/1.1 103 X\r\nLink: ${'a'.repeat(4000)}\r\n\r\n`)],
     [

@@ -363,6 +363,17 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it('is not replaced for a client that has disconnected, so its request is not sent again', async () => {
+    const client = new AbortController();
+    const server = await startRawServer((request) => (request.turn === 1 ? ok(request) : client.abort()));
+    const upstream = upstreamAt(server.origin);
+    await upstream.exchange(get);
+    await setImmediate();
+    await expect(upstream.exchange({ ...get, signal: client.signal })).rejects.toMatchObject({ kind: 'aborted' });
+    expect(server.requests).toHaveLength(2);
+    expect(upstream.stats().retries).toEqual({ succeeded: 0, failed: 0, refused: 0 });
+  });
+
   it('is replaced only as long as the retry budget allows it', async () => {
     // The server closes every connection at its second request.
     const server = await startRawServer((request) =>

@@ -52,6 +52,18 @@ describe('the response to a proxied request', () => {
   });
 });
 
+// The attack: an upstream that sends interim responses forever would keep an upload open indefinitely.
+it('a proxied request ends if its upstream sends more than 64 interim responses', async () => {
+  const send = async (interim: number) => {
+    const responses = `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(interim)}HTTP/1.1 204 No Content\r\n\r\n`;
+    const server = await startRawServer(({ socket }) => socket.write(responses));
+    const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
+    return sendProxied(createProxy(server.origin), request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+  };
+  await expect(send(64)).resolves.toMatchObject({ status: 204 });
+  await expect(send(65)).rejects.toMatchObject({ kind: 'reset', facts: { cause: 'http_protocol_error' } });
+});
+
 it('a request of a finished exchange is not sent', async () => {
   const server = await startRawServer(() => undefined);
   const stop = createStop();

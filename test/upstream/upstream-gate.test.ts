@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { createLimiter, createUpstreamGate, LimiterRefusal } from '../../src/upstream/upstream-gate.ts';
@@ -71,6 +72,17 @@ describe('a limiter', () => {
     expect(await waiting).toEqual(new Error('gone'));
     release();
     expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
+  });
+
+  it('leaves neither a listener nor a timer behind for a caller that it has admitted', async () => {
+    const limit = limiter();
+    const release = await limit.acquire();
+    const { signal } = new AbortController();
+    const waiting = limit.acquire({ signal });
+    expect([getEventListeners(signal, 'abort').length, vi.getTimerCount()]).toEqual([1, 1]);
+    release();
+    await waiting;
+    expect([getEventListeners(signal, 'abort').length, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
   it('never admits a caller that has already aborted', async () => {

@@ -46,7 +46,8 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const shares = { request: new Map<string, StoredEntry>(), response: new Map<string, StoredEntry>() };
   const traffic = createMemoryTraffic();
-  const releases = new Map<string, number>();
+  // The labels of all releases since startup, with the latest one last.
+  const releases = new Set<string>();
   let dropped = 0;
 
   const add = (delta: EntryDelta, release: string) => {
@@ -71,14 +72,13 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
         else entry.counts.forget(hourOf(before));
       }
     traffic.forget(hourOf(before));
-    for (const [release, seenAt] of releases) if (seenAt < before) releases.delete(release);
   };
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) add(delta, batch.release);
     for (const delta of batch.traffic) traffic.add(batch.release, delta);
-    // The release is deleted and inserted again so that the latest release is last.
+    // The release is deleted and added again so that the latest release is last.
     releases.delete(batch.release);
-    releases.set(batch.release, batch.writtenAt);
+    releases.add(batch.release);
     const removed = makeRoom(shares.request) + makeRoom(shares.response);
     dropped += removed + batch.dropped;
     forget(retentionStart(batch.writtenAt, retentionDays));
@@ -99,7 +99,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     return Promise.resolve({
       takenAt,
       since,
-      releases: [...releases.keys()].filter((label) => inPeriod.has(label)),
+      releases: [...releases].filter((label) => inPeriod.has(label)),
       entries: entries
         .map((entry) => {
           const found = entryOf(entry, entry.counts.sums(sinceHour, release));

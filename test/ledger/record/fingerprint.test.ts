@@ -40,4 +40,14 @@ describe('the kind of a violation', () => {
     expect(new Set(first).size).toBe(50);
     expect(many.map((one) => kindOf('getQuestions', 200, one).fingerprint)).toEqual(first);
   });
+
+  it('is forgotten after many others, because callers can make up any number of violations', () => {
+    const kindOf = createKindOf();
+    const first = kindOf('getQuestions', 200, violation);
+    for (let index = 0; index < 5_000; index += 1)
+      kindOf('getQuestions', 200, { ...violation, schemaPath: `/${index}` });
+    const again = kindOf('getQuestions', 200, violation);
+    expect(again).toEqual(first);
+    expect(again).not.toBe(first);
+  });
 });

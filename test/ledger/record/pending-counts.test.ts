@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryFacts } from '../../../src/ledger/ledger-store.ts';
 import { createPendingEntries } from '../../../src/ledger/record/pending-counts.ts';
+import { HOUR_MS } from '../../../src/lib/clock.ts';
 import { NOW } from '../../builders/ledger.ts';
 
 const factsOf = (fingerprint: string, keyword: string): EntryFacts => ({
@@ -38,5 +39,18 @@ describe('pending violations', () => {
     for (let index = 0; index < 500; index++)
       pending.add(`f${index}`, () => factsOf(`f${index}`, `rule ${index}`), seen);
     expect(pending.take()).toHaveLength(100);
+  });
+
+  it('have a bounded number of hours, callers and samples, and count every occurrence', () => {
+    const pending = createPendingEntries();
+    for (let index = 0; index < 3_000; index++) {
+      const sample = { requestId: `r${index}`, seenAt: NOW + index * HOUR_MS, found: undefined };
+      pending.add('f', () => factsOf('f', 'type'), { sample, caller: index });
+    }
+    const [entry] = pending.take();
+    expect(entry?.hours).toHaveLength(48);
+    expect(entry?.hours.reduce((sum, [, count]) => sum + count, 0)).toBe(3_000);
+    expect(entry?.callers).toHaveLength(2_048);
+    expect(entry?.samples.map(({ requestId }) => requestId)).toEqual(['r2995', 'r2996', 'r2997', 'r2998', 'r2999']);
   });
 });

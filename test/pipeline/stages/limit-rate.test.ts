@@ -70,6 +70,12 @@ describe('limit-rate', () => {
     expect(await primary.take('another rule', 'x')).toBeUndefined();
   });
 
+  it('asks for a wait of at least one second, even if the window is about to end', async () => {
+    const usedUp = { remainingPoints: 0, msBeforeNext: 0, isUsedUp: true };
+    const { handle, exchangeOf } = stageWith([RULE], undefined, () => Promise.resolve(usedUp));
+    expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
+  });
+
   it('gives each verified caller a budget, and states it', async () => {
     const { handle, exchangeOf, passed, limited } = stageWith([RULE]);
     const first = exchangeOf('alice');
