@@ -39,14 +39,15 @@ interface RateLimiterParts {
    * process counts the request on its own.
    */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
+  /**
+   * The maximum number of budgets stored per rule. When there are more, the least recently used budget is dropped, and
+   * its owner starts again with a full budget.
+   */
+  readonly maxBudgets?: number;
   /** Called for each refused request. */
   readonly onLimited: (rule: string, operation: string | undefined) => void;
 }
 
-/**
- * The maximum number of budgets stored per rule. When there are more, the least recently used budget is dropped, and
- * its owner starts again with a full budget.
- */
 const MAX_BUDGETS = 50_000;
 /**
  * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data in the
@@ -55,8 +56,14 @@ const MAX_BUDGETS = 50_000;
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
-export function createRateLimiter({ rules, redis, takeElsewhere, onLimited }: RateLimiterParts): RateLimiter {
-  const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis) }));
+export function createRateLimiter({
+  rules,
+  redis,
+  takeElsewhere,
+  maxBudgets = MAX_BUDGETS,
+  onLimited,
+}: RateLimiterParts): RateLimiter {
+  const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis, maxBudgets) }));
   const hash = redis === undefined ? () => undefined : fleetHash(redis);
   return {
     async take(name, budget) {
@@ -108,7 +115,11 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
 }
 
 /** Creates the budgets of one rule. */
-function createBudgets({ requests: points, windowSeconds: duration }: RateLimitRule, redis: Redis | undefined) {
+function createBudgets(
+  { requests: points, windowSeconds: duration }: RateLimitRule,
+  redis: Redis | undefined,
+  max: number,
+) {
   // The library is large, so it is loaded only if there are rules.
   const library = createRequire(import.meta.url)('rate-limiter-flexible') as typeof RateLimiterFlexible;
   const { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } = library;
@@ -126,7 +137,7 @@ function createBudgets({ requests: points, windowSeconds: duration }: RateLimitR
         });
   // The library stores each key until it expires, without limiting the number of keys.
   const recent = new LRUCache<string, true>({
-    max: MAX_BUDGETS,
+    max,
     dispose: (_value, key, reason) => {
       if (reason === 'evict') void memory.delete(key);
     },

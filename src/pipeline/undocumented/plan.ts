@@ -143,7 +143,7 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');
   const lists = LISTS.get((resource ?? '').replace(/\.json$/, ''));
-  if (lists === undefined || !path.startsWith('/services/v2/')) return undefined;
+  if (lists === undefined) return undefined;
   const node = /^(\d{1,19})(?:\.json)?$/.exec(id ?? '')?.[1];
   return node === undefined ? lists : [`node:${node}`, ...lists];
 }

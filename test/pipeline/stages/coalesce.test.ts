@@ -58,6 +58,16 @@ describe('coalesce', () => {
     expect(exchanges.map(({ trace }) => trace.cache?.status)).toEqual(['miss', 'coalesced']);
   });
 
+  it('does not count a request for a fresh response as joined if the exchange fails', async () => {
+    const { handle } = coalesced();
+    const exchanges = [exchangeWith(), exchangeWith()];
+    for (const { trace } of exchanges) trace.cache = { status: 'bypass', reason: 'no-cache', stored: false };
+    const failures = exchanges.map((exchange) => failureOf(handle(exchange)));
+    gate.reject(new GatewayError('upstream_reset', 'broken'));
+    await Promise.all(failures);
+    expect(exchanges.map(({ trace }) => trace.cache?.status)).toEqual(['bypass', 'bypass']);
+  });
+
   it('fetches again once the first fetch is done', async () => {
     const { next, handle } = coalesced();
     gate.resolve(replyWith(pageOf([1])));

@@ -111,11 +111,13 @@ describe('isolate-page', () => {
 
   // The attack: a client keeps requesting new pages that fail, until the table of failing pages fills the memory.
   it('remembers at most a thousand failing pages, and forgets the one that failed least recently', async () => {
-    const { ask } = isolated({ after: 1, seconds: 5 });
+    const { ask } = isolated();
     const page = (number: number) => `/services/v2/thing.json?page=${number}`;
     for (let number = 0; number < 1000; number += 1) await ask(page(number));
-    expect(await ask(page(0))).toBe('upstream_page_failing');
+    await ask(page(0));
     await ask(page(1000));
-    expect([await ask(page(1)), await ask(page(0))]).toEqual(['upstream_page_failing', 'upstream_reset']);
+    expect(await ask(page(0))).toBe('upstream_page_failing');
+    // The first of these two failures is not the second one of the page, because the earlier one was forgotten.
+    expect([await ask(page(1)), await ask(page(1))]).toEqual(['upstream_reset', 'upstream_reset']);
   });
 });

@@ -76,6 +76,24 @@ describe('limit-rate', () => {
     expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
   });
 
+  it('asks for the longest wait if several budgets are used up', async () => {
+    const takeElsewhere = async (rule: string) =>
+      Promise.resolve({ remainingPoints: 0, msBeforeNext: rule === 'long' ? 40_000 : 5_000, isUsedUp: true });
+    const rules = [RULE, { ...RULE, name: 'long' }];
+    const { handle, exchangeOf, limited } = stageWith(rules, undefined, takeElsewhere);
+    expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '40' } });
+    expect(limited).toEqual(['long']);
+  });
+
+  // The attack: a botnet sends requests from so many networks that their budgets fill the memory.
+  it('forgets the budgets that have not been used for the longest time', async () => {
+    const parts = { rules: [RULE], redis: undefined, maxBudgets: 10, onLimited: () => undefined };
+    const { take } = createRateLimiter(parts);
+    for (let index = 0; index < 11; index += 1) await take('all', `network:${index}`);
+    expect(await take('all', 'network:10')).toMatchObject({ remainingPoints: 1 });
+    expect(await take('all', 'network:0')).toMatchObject({ remainingPoints: 2 });
+  });
+
   it('gives each verified caller a budget, and states it', async () => {
     const { handle, exchangeOf, passed, limited } = stageWith([RULE]);
     const first = exchangeOf('alice');

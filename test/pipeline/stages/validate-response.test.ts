@@ -269,6 +269,7 @@ describe('validate-response', () => {
   it.each([
     [{ list: [], pageCount: 3, totalCount: 0 }, undefined],
     [{ list: [], pageCount: '3' }, undefined],
+    [{ list: [], pageCount: 3, error: 'no' }, undefined],
     [{ list: [], pageCount: 1.5 }, undefined],
     [[1], undefined],
     ['null', undefined],
@@ -308,6 +309,13 @@ describe('a response beyond the limits of JSON', () => {
       expect(trace.responses).toMatchObject({ verdict: 'violations' });
       expect(judged).toEqual([]);
     }
+  });
+
+  it('is only reported at the `enforce` level if its status is an error', async () => {
+    const { run } = validating({ ...answered(deep), status: 404 }, VALID, { checks: { responses: 'enforce' } });
+    const { answer, trace } = run();
+    expect(await answer).toMatchObject({ status: 404, facts: { validity: 'violations' } });
+    expect(trace.responses).toMatchObject({ outcome: 'reported', verdict: 'violations' });
   });
 
   it('is not parsed even if no check needs it', async () => {
