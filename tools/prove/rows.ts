@@ -130,7 +130,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'secrets',
-    holds: 'No credential and no personal data reaches a log, a metric, the ledger, a report or an error.',
+    holds: 'No credentials or personal data reach a log, a metric, the ledger, a report or an error.',
     tried: 'Secrets planted in every part of requests and responses, and searched for in every output.',
     files: ['test/security/planted-secrets.test.ts', 'test/security/secrets.test.ts'],
   }),
