@@ -76,7 +76,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // Such a request never reaches the application, which counts all other requests.
+  // A request that is refused before it is read does not reach the application, which counts all other requests.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -106,9 +106,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/**
- * Creates the handler of the public side. If `cors` is set, pages from the configured origins can use the handler too.
- */
+/** Creates the handler of the public side. If `cors` is set, it also serves web pages from the configured origins. */
 function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
   const handler = createPublicHandler(first);
   if (cors === undefined) return handler;

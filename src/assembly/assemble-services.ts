@@ -67,7 +67,7 @@ export interface Services extends LastingServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. Undefined if nothing is shared. */
+  /** The page counts of other gateways. Undefined if no state is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
   /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
@@ -316,7 +316,7 @@ function createGuard(
 }
 
 /**
- * Applies the settings to the long-lived services, at startup and after a reload. The services use them for all new
+ * Applies the settings to the long-lived services, at startup and after a reload. The settings then apply to all new
  * requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {

@@ -30,7 +30,7 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
   const needed = refusesByIdentity(settings);
   const state: CalibrationState = { kind: 'pending', needed };
-  // The result would not affect any request, so no probe is sent.
+  // The result of a test would not affect any request, so no probe is sent.
   if (!needed) return { state, stop: () => undefined };
   let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {
@@ -67,7 +67,7 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
 /**
  * Tests the new verifier during a reload, before it is used for requests. The test is made only if the reload replaces
  * the verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
- * throws a StartFault, because the verifier that is still in use may work.
+ * throws a StartFault, so that the previous verifier stays in use.
  */
 export async function calibrateReload(
   settings: Settings,

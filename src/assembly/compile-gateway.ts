@@ -46,7 +46,7 @@ import { withShadowBodies } from './features/watch-shadow.ts';
  */
 const TARGETS_SHARE = 8;
 
-/** More permissions than any contract and configuration contain. */
+/** A maximum that exceeds the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
 
 /** The assembled services and the gateway compiled for them. */

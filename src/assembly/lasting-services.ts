@@ -58,10 +58,10 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** The state of the ladder that all gateways or processes share. Undefined if nothing is shared. */
+  /** The state of the ladder that all gateways or processes share. Undefined if no state is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
-  /** The overrides that all gateways or processes share. Undefined if nothing is shared. */
+  /** The overrides that all gateways or processes share. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
@@ -82,7 +82,7 @@ export interface LastingServices {
   readonly shared: SharedState | undefined;
   /** The changes that several processes of this gateway share without Redis. */
   readonly processes: ProcessChanges | undefined;
-  /** The demotions of other gateways or processes. Undefined if nothing is shared. */
+  /** The demotions of other gateways or processes. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;
   /** What operators see of all processes that serve requests. */
   readonly view: OperatorView;
@@ -275,7 +275,7 @@ function changesOf(
   };
 }
 
-/** The default and the minimum timeout for an export, in milliseconds. */
+/** The maximum and the minimum timeout for an export, in milliseconds. */
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {

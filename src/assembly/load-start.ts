@@ -40,7 +40,7 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
   /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
-  /** The secrets of the connection to Redis. Undefined if nothing is shared. */
+  /** The secrets of the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisSecrets | undefined;
 }
 
@@ -174,7 +174,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
   }
 }
 
-// High enough that the violations of the shadow contract are found even on a page with many known violations.
+// The limit is so high that the violations of the shadow contract are found even on a page with many known violations.
 const MAX_COLLECTED = 1000;
 
 /**

@@ -2,7 +2,7 @@ import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
-/** The length from which a token cannot be guessed: 16 characters of 5 bits each. */
+/** The minimum length at which a token cannot be guessed: 16 characters of 5 bits each. */
 const MIN_TOKEN = 16;
 const MIN_DISTINCT = 8;
 
@@ -54,8 +54,8 @@ export const SECRET_RULES: readonly AuditRule[] = [
 ];
 
 /**
- * Returns the reasons why a token can be guessed. The list is empty if it cannot. The token itself must never appear in
- * a report.
+ * Returns the reasons why a token can be guessed, or an empty list if it cannot be guessed. The token itself must never
+ * appear in a report.
  */
 function weaknesses(token: string | undefined): readonly string[] {
   if (token === undefined) return [];

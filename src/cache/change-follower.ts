@@ -10,8 +10,8 @@ export interface ChangeFollower extends ChangeListener {
   /** The position of the latest applied change. Undefined until the log has been read for the first time. */
   position(): LogPosition | undefined;
   /**
-   * Returns whether data is still valid although another process began to fetch it at the log position `at`. `tags` are
-   * all tags that invalidate the data.
+   * Returns whether data that another process began to fetch at the log position `at` is still valid. `tags` are all
+   * tags that invalidate the data.
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
   /**
@@ -23,7 +23,7 @@ export interface ChangeFollower extends ChangeListener {
   isSynced(): boolean;
 }
 
-/** The parts of a change follower. */
+/** What a change follower depends on. */
 interface ChangeFollowerParts {
   readonly clock: Clock;
   /**
@@ -42,7 +42,7 @@ interface ChangeFollowerParts {
  * as invalid.
  */
 const MAX_TAGS = 50_000;
-/** Stands for all tags. No page has an empty tag. */
+/** The tag that stands for all tags. The tags of pages are never empty. */
 const ALL = '';
 
 /** Creates a follower. The follower must receive every change before the caches do. */
@@ -94,7 +94,7 @@ function reachOf(change: SharedChange): Iterable<string> {
   return change.kind === 'demote' ? [sharingTag(change.operation)] : [];
 }
 
-/** Returns all tags that a change can have in order to invalidate a page. `key` is the page's cache key. */
+/** Returns the tags whose changes invalidate a page with the given tags. `key` is the page's cache key. */
 export function changingTags(key: string, tags: readonly string[]): ReadonlySet<string> {
   const changing = new Set(invalidatingTags(tags));
   if (isShared(audienceOfKey(key))) changing.add(sharingTag(operationOfKey(key)));

@@ -83,7 +83,7 @@ interface SharedPagesParts {
   readonly times?: Partial<typeof TIMES>;
 }
 
-/** Times in milliseconds. */
+/** Durations, in milliseconds. */
 const TIMES = {
   /** The time after which a lock expires, unless its owner renews it. */
   lease: 2_000,
@@ -125,7 +125,7 @@ interface Held {
  */
 export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOfKey(key));
 
-/** Creates the second level of the page cache. */
+/** Creates the second level of the page cache, which the gateways of a fleet share. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const { store, changes, clock, release } = parts;
   let maxBytes = parts.maxEntryBytes;

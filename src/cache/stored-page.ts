@@ -120,8 +120,8 @@ export type CacheOutcome =
 
 const MAX_TEXTS = 64;
 
-// There are few distinct values, so the memo stays small. A flat string is used because Node writes it faster than a
-// concatenated one.
+// The memo stays small, because there are few distinct values. It contains flat strings, which Node writes faster than
+// concatenated strings.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */

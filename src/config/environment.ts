@@ -72,7 +72,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // The incomplete account has already been reported. Without it, no further errors about it are found.
+  // An incomplete account is omitted here. It has already been reported, and would only cause further errors.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {

@@ -95,15 +95,15 @@ export const undocumentedSchema = {
   },
 };
 
-/** The `cors` configuration key, which lets pages from other origins use the public side in a browser. */
+/** The `cors` configuration key, which lets web pages from other origins use the public side. */
 export interface CorsOptions {
   /** The origins, such as `https://app.example.org`, or a single `*` for all origins. */
   readonly origins: readonly string[];
   /** The methods that are allowed. Undefined for all methods that the contract documents. */
   readonly methods?: readonly string[];
-  /** The request headers that pages may set. */
+  /** The request headers that web pages may set. */
   readonly headers: readonly string[];
-  /** The response headers that pages may read. */
+  /** The response headers that web pages may read. */
   readonly exposeHeaders: readonly string[];
   /** Whether browsers may send credentials that they have stored, such as cookies. */
   readonly credentials: boolean;

@@ -102,7 +102,7 @@ function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainO
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// Sorts the errors by source. Errors in a file are therefore sorted by line.
+// Sorts the errors by source, which includes the line number if the source is a file.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 

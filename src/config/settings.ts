@@ -58,7 +58,7 @@ export interface Settings {
   /** The scheme and host that clients use. If undefined, the scheme and host in each request are used. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
-  /** The CORS options. Undefined if pages from other origins cannot use the public side. */
+  /** The CORS options. Undefined if web pages from other origins cannot use the public side. */
   readonly cors: CorsOptions | undefined;
   /** The token for the admin side. It comes from `adminToken` or from the file that `adminTokenFile` names. */
   readonly adminToken: string | undefined;

@@ -25,7 +25,7 @@ export interface UpstreamState {
 
 /** Access to the accepted violations. Every read returns the current entries. */
 interface BaselineStore {
-  /** The name of the file in the form in which operators see it. */
+  /** The file name that is shown to operators. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;
   /** Accepts a violation. Replaces an existing entry with the same fingerprint. */
@@ -77,9 +77,9 @@ export interface ConsoleSources {
   readonly reload: () => Promise<ReloadResult>;
   /** Returns the upstream's health as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
-  /** Returns the state of the connection to Redis. Undefined if nothing is shared. */
+  /** Returns the state of the connection to Redis. Undefined if Redis is not configured. */
   readonly shared?: (() => SharedStatus) | undefined;
-  /** Returns the gateways that share state with this one. Undefined if nothing is shared. */
+  /** Returns the gateways that share state with this one. Undefined if no state is shared. */
   readonly instances?: (() => readonly Instance[]) | undefined;
   /** Returns the upstream's last failure and the most recent changes of the circuit. */
   readonly upstreamHistory: () => GateHistory;

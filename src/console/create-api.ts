@@ -42,7 +42,7 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
-    // A refused reload is a normal result, because the page shows why the reload was refused.
+    // A refused reload is not an HTTP error, because the page shows why the reload was refused.
     res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
@@ -125,7 +125,7 @@ interface StatusView {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
-  /** The connection to Redis. Undefined if nothing is shared. */
+  /** The connection to Redis. Undefined if Redis is not configured. */
   readonly shared: SharedStatus | undefined;
   /** The names of the checks that are enforced globally. */
   readonly enforced: readonly string[];

@@ -93,7 +93,7 @@ function fileAt(path: string, name: string, convert: (text: string) => string = 
   };
 }
 
-// Browsers cannot resolve package names. An import map would be an inline script, which is forbidden.
+// Rewrites imports, because browsers cannot resolve package names. An import map would be an inline script.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

@@ -169,7 +169,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll
 /** A page of a list. */
 interface ListPage<T> {
   readonly rows: readonly T[];
-  /** The page number, starting at 1. If the requested page is past the end, the number of the last page. */
+  /** The page number, starting at 1. If the requested page is past the end, this is the number of the last page. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;

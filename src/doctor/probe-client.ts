@@ -59,7 +59,7 @@ export interface ProbeClient {
   /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** For each request that received no complete response, the reason. */
+  /** Returns the reasons why requests received no complete response, one for each such request. */
   failures(): readonly string[];
 }
 

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { membersOf } from '../lib/plain-object.ts';
 
-/** Whether the gateway is ready. If it is not ready, contains the reasons. */
+/** Whether the gateway is ready and, if it is not ready, why. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];

@@ -123,7 +123,7 @@ function digestOf(text: string): Buffer {
 interface AdminAttempt {
   /** Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
-  /** The client's address or, for IPv6, its network. */
+  /** The client's address or, for IPv6, the network of the address. */
   readonly from: string;
 }
 
@@ -149,7 +149,7 @@ function tokenIn(authorization: string): string {
   return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }
 
-// Appears only if a token is configured, because without a token the browser does not ask for a password.
+// This text appears only if a token is configured. Without a token, the browser does not ask for a password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Reload this page to enter them.</p>';

@@ -6,7 +6,7 @@ import { type PublicServices, recordAtEnd, traceOf } from './public-handler.ts';
 import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
- * Returns a handler that lets pages from the configured origins read responses (Fetch standard, 3.3). The handler
+ * Returns a handler that lets web pages from the configured origins read responses (Fetch standard, 3.3). The handler
  * responds to preflight requests for documented paths itself. To all other responses, it adds CORS headers when the
  * head is written. Because this happens after the response has left the cache, stored responses are the same for all
  * origins. CORS headers from the upstream are removed, because a browser rejects a response with duplicate CORS

@@ -76,9 +76,10 @@ export function writeReply(
 }
 
 /**
- * Returns whether a response is not declared as JSON, so that a browser might interpret it as a page. Such a response
- * may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode. The header cannot
- * break any page, because no page loads the response of a documented operation as a script or a style sheet.
+ * Returns whether a response is not declared as JSON, so that a browser might interpret it as a web page. Such a
+ * response may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode. The
+ * header cannot break any web page, because no web page loads the response of a documented operation as a script or a
+ * style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.

@@ -73,7 +73,7 @@ interface AuthenticatorParts {
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
+  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
   /** Called after every verification, to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;

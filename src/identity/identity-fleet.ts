@@ -135,8 +135,8 @@ interface CredentialMemory {
 /** Revokes verified credentials at all gateways of a fleet. */
 export interface Revocations {
   /**
-   * Revokes the credentials of a caller, or of all callers if `name` is undefined, at the other gateways, which then
-   * verify them again. Never rejects.
+   * Revokes the credentials of a caller at the other gateways, which then verify them again. If `name` is undefined,
+   * revokes the credentials of all callers. Never rejects.
    */
   announce(name: string | undefined): Promise<void>;
   /**

@@ -44,7 +44,7 @@ export interface WorkBounds {
 /** Options for the probe that the upstream verifier sends. */
 export interface ProbeOptions extends WorkBounds {
   readonly path: string;
-  /** The statuses that prove that a credential is valid. No other status does. */
+  /** The only statuses that prove that a credential is valid. */
   readonly validStatuses: readonly number[];
   readonly timeoutMs: number;
 }

@@ -39,8 +39,7 @@ const RETRY_SECONDS = '5';
 
 /**
  * Returns the error for a caller whose credential could not be verified. `reason` is the reason in the trace. Returns
- * undefined for reasons that do not mean this. A credential that may be valid must not be refused as invalid (rules,
- * 2).
+ * undefined for any other reason. A credential that may be valid must not be refused as invalid (rules, 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

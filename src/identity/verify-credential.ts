@@ -37,7 +37,7 @@ interface CredentialCheckParts {
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
+  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
@@ -74,8 +74,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     // lock out its rightful user.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
-    // If the fleet's counts are available, they decide. This gateway also maintains its own counts, because Redis may
-    // become unavailable.
+    // The fleet's counts take precedence if they are available. This gateway also maintains its own counts, because
+    // Redis may become unavailable.
     const shared =
       known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
@@ -153,8 +153,7 @@ interface VerifiedCaller {
 }
 
 /**
- * Stores the callers of verified credentials, keyed by a keyed hash of the credential, and until when each credential
- * is fresh.
+ * Stores the callers of verified credentials by keyed hash of the credential, and until when each credential is fresh.
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;

@@ -25,7 +25,7 @@ export const CONTRACT_CHANGED = 'the contract has changed: every check starts at
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
-  /** The ladder state that gateways or processes share. Undefined if nothing is shared. */
+  /** The ladder state that gateways or processes share. Undefined if no state is shared. */
   readonly document: SharedDocument<LadderState> | undefined;
 }
 
@@ -73,7 +73,7 @@ export function assembleLadder(
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
     merge: mergeLadders,
-    // Gateways with different contracts use separate documents. This happens during a deployment.
+    // During a deployment, gateways can have different contracts. They then use separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
     format: LADDER_DOCUMENT.format,
@@ -160,7 +160,7 @@ interface OpeningLadder {
 
 // Promotions depend on the traffic of several hours, so evaluating them every five minutes is enough.
 const PROMOTION_MS = 300_000;
-/** How long before the end of its turn the gateway that evaluates promotions renews the turn, in milliseconds. */
+/** The gateway that evaluates promotions renews its turn this many milliseconds before the turn ends. */
 const TURN_MARGIN_MS = 60_000;
 // The maximum time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;

@@ -33,7 +33,7 @@ export function readStoredOverrides(settings: Settings): StoredOverrides {
 /** The overrides of a gateway, and the document through which gateways share them. */
 interface AssembledOverrides {
   readonly overrides: Overrides;
-  /** Undefined if nothing is shared. */
+  /** Undefined if no state is shared. */
   readonly document: SharedDocument<readonly Override[]> | undefined;
 }
 
@@ -67,8 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // The server may have lost events of the trail. If the trail contains at least as many events as can be shown, only
-    // events later than its first one need to be restored.
+    // Redis may have lost events of the trail. If it returned at least as many events as can be shown, only events
+    // later than the first of them need to be restored.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -154,7 +154,7 @@ export async function openOverrides(
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends the overrides of its workers, so that each end is recorded only once.
+  // The primary process ends the overrides of its workers, so that the end of each override is recorded only once.
   if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');

@@ -14,7 +14,7 @@ export interface LoginMemory {
   /** The keyed hash from which the audiences of unverified callers are derived. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if nothing is shared. */
+  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
   readonly fleet: IdentityFleet | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface LearnedBefore {
   readonly observations: Observations;
 }
 
-/** Returns the contract document with its overlays applied, with which learning compares traffic. */
+/** Returns the contract document, with its overlays applied, for comparison with traffic. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }

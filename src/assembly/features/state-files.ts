@@ -27,8 +27,8 @@ export function readStateFile<T>(
 }
 
 /**
- * Checks that a state file can be written. If it cannot be written, returns the reason for a default file and throws a
- * StartFault for a configured file. Returns undefined if the file can be written.
+ * Returns the reason why a default state file cannot be written, or undefined if it can be written. Throws a StartFault
+ * for a configured file that cannot be written.
  */
 export async function whyNotStored(
   settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,

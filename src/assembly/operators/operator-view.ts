@@ -24,7 +24,7 @@ interface WorkerReport {
   /** How much the counters have increased since the previous report. */
   readonly increase: readonly CountsIncrease[];
   readonly sources: NumericSources;
-  /** Undefined unless Redis is configured. */
+  /** The state of the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisReport | undefined;
   readonly upstream: UpstreamStats;
   readonly health: UpstreamHealth;
@@ -156,7 +156,7 @@ function viewOfWorkers(
     return values.reduce((sum, value) => sum + value, departed.counts.get(key) ?? 0);
   };
   handlers['report'] = (report: WorkerReport, { number }) => take(number, report);
-  // The final counts of a worker are preserved, because counters must not decrease.
+  // When a worker ends, its final counts are preserved, because counters must not decrease.
   onEnd(({ number }) => {
     const report = latest.get(number);
     if (report === undefined) return;

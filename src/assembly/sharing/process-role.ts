@@ -21,7 +21,7 @@ export interface PrimaryRole {
   readonly kind: 'primary';
   readonly workers: Pick<Supervisor, 'ready' | 'joined' | 'callAll' | 'restarts'>;
   readonly changes: PrimaryChangeLog;
-  /** The functions that workers can call. The gateway adds its own functions. */
+  /** The functions that workers can call. The gateway adds further functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
   /** Registers a listener that is called whenever a worker has ended. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
@@ -33,7 +33,7 @@ export interface PrimaryRole {
 export interface WorkerRole {
   readonly kind: 'worker';
   readonly primary: Peer;
-  /** The functions that the primary process can call. The gateway adds its own functions. */
+  /** The functions that the primary process can call. The gateway adds further functions. */
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
@@ -90,14 +90,14 @@ function revocationsOf(changes: ChangeLog): Revocations {
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
   const receive = handlers['change'];
-  // With Redis, the changes arrive through the log in Redis.
+  // If Redis is configured, the changes arrive through the log in Redis.
   if (receive === undefined) return;
   for (const change of (await primary.call('changes.lasting')) as never[]) receive(change);
 }
 
 /**
  * Opens a document that all processes of this gateway share and, if Redis is configured, all gateways of the fleet. In
- * a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if nothing is
+ * a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if no state is
  * shared.
  */
 export function openDocument<T>(
@@ -174,8 +174,8 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
 }
 
 /**
- * How long a worker waits for a response from the primary process, in milliseconds. Without a response, the worker
- * counts on its own.
+ * How long a worker waits for a response from the primary process, in milliseconds. Without a response, the worker uses
+ * its own counts.
  */
 const BUDGET_MS = 250;
 
@@ -188,7 +188,7 @@ export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): v
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the primary process may not know the rule yet, or may already have removed it.
+    // During a reload, the rule may not exist in the primary process yet, or may already have been removed there.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };

@@ -15,7 +15,7 @@ export interface SharedDemotions {
   applyTo(services: DemotedServices): void;
 }
 
-/** The services to which demotions are applied. A reload may replace the properties. */
+/** The services to which demotions are applied. A reload may replace them. */
 interface DemotedServices {
   readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly cache: Pick<PageCache, 'retain'>;

@@ -20,10 +20,10 @@ import { createRedisMetrics, type RedisMetrics } from '../../telemetry/redis-met
 export interface SharedState {
   readonly redis: Redis;
   readonly changes: ChangeLog;
-  /** Decides which stored data may still be served, according to the changes. */
+  /** Decides, based on the log of changes, which stored data may still be served. */
   readonly follower: ChangeFollower;
   readonly revocations: Revocations;
-  /** The metrics of Redis and of the changes. */
+  /** The metrics about Redis and the log of changes. */
   readonly metrics: RedisMetrics;
   /**
    * Returns whether Redis is available, and for how long this gateway may have been missing the changes of other
@@ -46,7 +46,7 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
-/** The parts of a shared document that its owner provides. */
+/** The parts of a shared document that the caller of `openDocument` provides. */
 export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */

@@ -96,7 +96,7 @@ const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, rele
 const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
 
 /**
- * Returns true if the ledger has no data at all. A ledger without traffic in the requested period alone is not empty.
+ * Returns true if the ledger has no data at all. A ledger that only lacks traffic in the requested period is not empty.
  */
 async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
   return isEmptyReport(report) && isEmptyReport(await reports.read(WHOLE_LEDGER));

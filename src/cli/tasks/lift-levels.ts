@@ -120,7 +120,7 @@ async function editFleetLadder(
   edit: (state: LadderState) => LadderState,
 ): Promise<LadderState | 'new' | 'unreachable'> {
   const { secrets } = readRedisSecrets(options);
-  // The files could not be read, which has already been reported when the gateway was assembled.
+  // The error in reading the secrets was already reported when the gateway was assembled.
   if (secrets === undefined) return 'unreachable';
   const redis = connectRedis(options, secrets, systemClock);
   try {

@@ -94,7 +94,7 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that returns whether the terminal from which the process was started has been closed. If the
+ * Returns a function that reports whether the terminal from which the process was started has been closed. If the
  * process was not started from a terminal (for example, by a supervisor), the function always returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {

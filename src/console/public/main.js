@@ -175,7 +175,7 @@ function useNavigation(place, title) {
       scrollTo(0, 0);
     }
     first.current = false;
-    // On a phone, the list of pages is a single row that is wider than the screen.
+    // On a phone, the list of pages is wider than the screen, so the current page's link is scrolled into view.
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [place]);
 }

@@ -66,7 +66,7 @@ export function checkResponse(
   const reported = found.filter(isAdvisory).slice(0, maxCollected);
   const bySchema = { breaking, reported, maxCollected };
   const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
-  // Most responses are valid, so their result is returned first.
+  // Most responses are valid, so this case is handled first.
   if (found.length === 0 && more.length === 0) return VALID;
   const described = oncePerKind(more).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
@@ -115,7 +115,7 @@ function beyondSchema(
   if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
-    // Undocumented fields are reported as such and not a second time.
+    // Undocumented fields have already been reported, so they are omitted here.
     .filter((at) => !unknown.has(anyIndex(at)));
   return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
 }

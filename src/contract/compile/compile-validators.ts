@@ -177,8 +177,8 @@ export function toSchemaCheck(
     ...unknown.map((field) => unknownFieldViolation(field, place)),
     ...unmet.map((one) => expectationViolation(one, place, files, describe)),
   ];
-  // The scanner returns the same object for all responses with the same differences, so the advisories can be stored
-  // for each object.
+  // The scanner returns the same object for all responses with the same differences, so the advisories are stored per
+  // object.
   const known = new WeakMap<ScannedDifferences, readonly Violation[]>();
   const checkScanned = (scanned: ScannedDifferences): readonly Violation[] => {
     const { undocumented, departures } = scanned;

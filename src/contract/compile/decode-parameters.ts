@@ -221,7 +221,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** A decoded `name=value` pair of a query. A part with invalid percent-encoding is undefined. */
+/** A decoded `name=value` pair of a query. A name or value with invalid percent-encoding is undefined. */
 interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;

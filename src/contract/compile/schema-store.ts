@@ -59,8 +59,8 @@ type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
  * All compiled schemas in this process, by key. A contract that differs from a loaded contract in only a few resources,
- * such as a shadow contract, shares most of its schemas with it. Shared schemas are not compiled again as long as the
- * loaded contract is in use.
+ * such as a shadow contract, shares most schemas with the loaded contract. Shared schemas are not compiled again as
+ * long as the loaded contract is in use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 

@@ -13,8 +13,8 @@ interface ReadDocument {
   /** The source texts of the document and its overlays. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Replaces locations in the generated schemas, in errors, with the corresponding locations in the document or in an
-   * overlay.
+   * Returns the errors after replacing each location in a generated schema with the corresponding location in the
+   * document or in an overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
   /** Problems that do not prevent startup. */

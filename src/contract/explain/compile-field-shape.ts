@@ -251,7 +251,7 @@ export interface KnownFields {
    * whether they are allowed.
    */
   readonly settled: boolean;
-  /** The fields whose values also have a shape. */
+  /** The fields whose values themselves have documented fields or expected forms. */
   readonly inner: readonly InnerField[];
   /**
    * The field names, in order, of the most recent object without unknown fields. Each object is first compared with
@@ -260,13 +260,13 @@ export interface KnownFields {
   order: readonly string[];
 }
 
-/** A field whose value also has a shape. */
+/** A field whose value itself has documented fields or an expected form. */
 interface InnerField {
   readonly name: string;
   readonly shape: ObjectShape;
 }
 
-/** Returns the shape at a JSON pointer. */
+/** Returns the shape of the value at a JSON pointer. */
 export function shapeAt(shape: FieldShape, pointer: string): FieldShape {
   let here = shape;
   for (const name of keysOf(pointer)) {

@@ -136,8 +136,8 @@ export type DescribeFound = (message: unknown, at: string, keyword: string) => s
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const', 'x-expected-enum']);
 
 /**
- * Creates a function that describes values. `personal` contains the names of personal fields. Only the size is
- * described of a personal field's value and of all values inside it.
+ * Creates a function that describes values. `personal` contains the names of personal fields. For the value of a
+ * personal field and for all values inside it, only the size is described.
  */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {

@@ -314,6 +314,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // Several operations can refer to the same schema and would report the same error.
+  // Several operations can refer to the same schema. Its errors are reported only once.
   return distinctFaults(placed);
 }

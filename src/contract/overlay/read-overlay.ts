@@ -67,7 +67,7 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, which is the source that errors in the overlay name. */
+  /** The path of the file. Errors in the overlay name it as their source. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
@@ -184,7 +184,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the kind of a value as messages name it, such as `an array`. */
+/** Returns the kind of a value for messages, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

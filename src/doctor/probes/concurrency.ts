@@ -20,7 +20,7 @@ const SLOWER = { factor: 4, ms: 250 };
 /** The minimum factor by which the throughput must increase when the concurrency is doubled. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
-/** Below this concurrency, the throughput need not increase, because one slow request could affect it. */
+/** Up to this concurrency, the probe ignores throughput, because one slow request could distort it. */
 const ALWAYS_TRIED = 8;
 
 const levels = (max: number): number[] => {

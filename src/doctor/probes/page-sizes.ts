@@ -6,7 +6,7 @@ import { membersOf } from '../../lib/plain-object.ts';
 /** The page sizes to request, in ascending order. */
 const SIZES = [10, 50, 100, 200];
 
-/** A page of a list: the number of its items, and the total number that it states for the list. */
+/** A page of a list: the number of its items, and the stated total number of items in the list. */
 interface Page {
   readonly items: number;
   readonly total: number | undefined;

@@ -241,7 +241,7 @@ function Add({ operations, onDone, onClose }) {
   <//>`;
 }
 
-/** Returns the name of the change: an operation has at most one override with the same name. */
+/** Returns the name of a change. An operation has at most one override with the same name. */
 const nameOf = (row) => (row.kind === 'level' ? row.check : row.kind);
 
 /** Describes the change that an override makes. */
