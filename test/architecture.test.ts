@@ -74,13 +74,13 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would drift apart, and one place would reveal keys that the other hides.
+  // Two lists of key prefixes would diverge, and a key that one place hides would be visible in another.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
   });
 
-  // Switching to another store must not mean changing every command that reads the ledger.
+  // Using another store must not require a change in every command that reads the ledger.
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
@@ -88,13 +88,14 @@ describe('the sources', () => {
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
-      // Entries go to the memory store until the configured store is open, or permanently if no store is configured.
+      // Entries are stored in memory until the configured store is open. If no store is configured, they are always
+      // stored in memory.
       'assembly/features/assemble-ledger.ts → ledger/store/memory-store.ts',
     ]);
   });
 
-  // Replacing only `file` with a spread would keep the other settings of the old location, which may not even be a
-  // file.
+  // If a spread replaced only `file`, the other settings of the old location would remain, and the old location might
+  // not even be a file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
     const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
@@ -119,7 +120,7 @@ describe('the sources', () => {
   });
 });
 
-// Test folders that cover the whole gateway or files outside src.
+// Test folders that cover the whole gateway, or files outside src.
 const FOLDERS = [
   'architecture',
   'browser',
@@ -139,13 +140,13 @@ const BESIDE_NO_SOURCE = [
   // These run the program as a separate process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // These check committed files: the generated ones and the tools that verify them.
+  // These check committed files: generated files, and the tools that verify committed files.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
   // This compares the whole contract with the legacy server's known behavior.
   'contract/quirks.test.ts',
-  // This tests requests with an unsupported `Expect` header, which never reach the public app.
+  // This tests requests with an unsupported `Expect` header. Such requests never reach the public app.
   'http/expectation.test.ts',
   // This compares the plans of all operations with a snapshot.
   'pipeline/plans.test.ts',
@@ -244,8 +245,7 @@ describe('the tests', () => {
   });
 
   it('run without exception', () => {
-    // This file skips its tests if a system program is missing, unless PORTICO_REQUIRE_PROGRAMS makes them fail
-    // instead.
+    // If a system program is missing, this file skips its tests. With PORTICO_REQUIRE_PROGRAMS, they fail instead.
     expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));

@@ -12,7 +12,7 @@ interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
 }
 
-/** Returns the dotted names of all keys that have no named subkeys. */
+/** Returns the dotted names of all keys that have no subkeys with fixed names. */
 function leaves({ properties }: SchemaPart, trail: readonly string[] = []): string[] {
   const children = Object.entries(properties ?? {});
   if (children.length === 0) return [trail.join('.')];
@@ -45,7 +45,10 @@ describe('the page of the configuration', () => {
   });
 });
 
-/** Defaults that depend on other values or are too long for a table, each with the text that the page shows instead. */
+/**
+ * Defaults that depend on other values or are too long for a table, each with the text that the page shows in their
+ * place.
+ */
 const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',

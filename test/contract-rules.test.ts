@@ -49,7 +49,7 @@ const permissionsOf = (category: string | undefined) =>
 /** Returns the extension names that occur in a text. */
 const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
-/** Returns all schemas of the document, each with the name of the field or resource that it describes. */
+/** Returns all schemas of the document, each with the name of the field or the resource that it describes. */
 function fields(): { name: string; schema: SchemaObject }[] {
   const found: { name: string; schema: SchemaObject }[] = [];
   const visit = (name: string, schema: SchemaOrBoolean) => {
@@ -63,7 +63,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  // Many tests loop over these cases, so an operation without a case would be missing from all of them.
+  // Many tests go through these cases, so if an operation had no case, all these tests would skip it.
   it('are those of test/builders/operations.ts', () => {
     const line = (id: string, method: string, isInferred: boolean) =>
       `${method} ${id}${isInferred ? ', inferred' : ''}`;
@@ -259,7 +259,7 @@ describe('the operations of the contract', () => {
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
-      // A 401 response may also report a refused credential, so it is valid with this shape too.
+      // A 401 response may also report a refused credential, so a 401 response with this form is valid too.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }
@@ -525,7 +525,7 @@ describe('catalogues', () => {
   });
 });
 
-/** Returns the code spans in a table cell. */
+/** Returns the code spans that a table cell contains. */
 const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
 describe('the table of required fields in docs/contract.md', () => {
@@ -535,7 +535,7 @@ describe('the table of required fields in docs/contract.md', () => {
     .filter((line) => /^\| `[A-Z]/.test(line))
     .map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
   const listed = new Map(rows.flatMap(([names, ...cells]) => namesOf(names).map((name) => [name, cells] as const)));
-  /** Returns a resource's schema and its inline parts, but not the resources that it refers to. */
+  /** Returns a resource's schema and the schemas inside it, but not those of other resources to which it refers. */
   const partsOf = (schema: SchemaObject): SchemaObject[] => [
     schema,
     ...(schema.allOf ?? []).filter((part) => typeof part === 'object').filter(({ $ref }) => $ref === undefined),

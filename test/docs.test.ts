@@ -11,14 +11,15 @@ function filesOf(folder: string, ...endings: readonly string[]): string[] {
 }
 
 /**
- * Returns the sections of the rules that a text refers to, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …".
+ * Returns the sections of the rules to which a text refers, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8:
+ * …".
  */
 function sectionsNamedIn(text: string): number[] {
   const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
 }
 
-/** Returns GitHub's anchors for the headings of a page. */
+/** Returns the anchors that GitHub gives to the headings of a page. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map((heading) =>
     (heading[1] ?? '')

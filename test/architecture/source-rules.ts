@@ -14,13 +14,13 @@ export function barrels(files: readonly SourceFile[]): string[] {
     .map(({ path }) => path);
 }
 
-/** Returns the files that call a function, apart from its definition and its imports. */
+/** Returns the files that call a function. The function's definition and its imports do not count. */
 export function usesOf(name: string, files: readonly SourceFile[]): string[] {
   const use = new RegExp(`(?<!function )\\b${name}\\(`, 'g');
   return files.flatMap(({ path, text }) => [...withoutComments(text).matchAll(use)].map(() => path));
 }
 
-/** Returns every file that contains an Express error handler, which is recognized by its four parameters. */
+/** Returns every file that contains an Express error handler. Such a handler is recognized by its four parameters. */
 export function errorHandlers(files: readonly SourceFile[]): string[] {
   const handler =
     /\bErrorRequestHandler\b|\(\s*(?:err|error|thrown)\w*(?:\s*:[^,)]*)?(?:\s*,[^,)]+){3}\)\s*(?::[^=]+)?=>/;
@@ -44,7 +44,7 @@ export function strayTests(
   });
 }
 
-/** Returns every test file that skips tests or contains an exclusive test. */
+/** Returns every test file that skips tests, or that runs only some of its tests. */
 export function filesWithSkips(tests: readonly SourceFile[]): string[] {
   const mark = /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b/;
   return tests.filter(({ text }) => mark.test(withoutComments(text))).map(({ path }) => path);

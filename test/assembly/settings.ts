@@ -4,7 +4,10 @@ import { loadSettings } from '../../src/config/load-settings.ts';
 import { type Settings, withUpstreamUrl } from '../../src/config/settings.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-/** Returns the settings loaded from a configuration file in a folder of its own, which is deleted after the tests. */
+/**
+ * Returns the settings loaded from a configuration file. The file is in a separate folder, which is deleted after the
+ * tests.
+ */
 export function settingsOf(
   config: Readonly<Record<string, unknown>> = {},
   roles?: string,

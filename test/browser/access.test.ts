@@ -20,7 +20,7 @@ needsProgram('chromium', 'the console', (path) => {
       const context = await (await launch(path)).newContext();
       const page = await context.newPage();
       const address = `${gateway().adminUrl}/console/`;
-      // Only the first URL contains the token. The browser then remembers it, just as it would after a login dialog.
+      // Only the first URL contains the token. The browser then remembers it, as it would after a login dialog.
       await page.goto(address.replace('//', `//operator:${TOKEN}@`));
       await page.goto(address);
       await page.getByText('ready', { exact: true }).waitFor();

@@ -18,7 +18,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       browser = await launch(chromium);
     });
 
-    /** Starts gateways with these names. The configuration of `changed` differs from that of the others. */
+    /** Starts gateways with these names. The gateway `changed` has a different configuration from the others. */
     const startNamed = async (names: readonly string[], changed?: string) => {
       const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
       const gateways: TestGateway[] = [];
@@ -50,8 +50,8 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
         await counts.getByRole('row', { name: new RegExp(`^${name}.* 1 0$`) }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
 
-      // An instance of an earlier version, as during an update. It stopped reporting a few seconds ago. The server's time
-      // is used, because the clocks of gateways can differ.
+      // An instance of an earlier version, as during an update, which stopped reporting a few seconds ago. The time
+      // is the server's, because the clocks of gateways can differ.
       const key = redis.key('fleet', 'instances');
       const old = JSON.stringify({
         ...sharedBy(first).instances.list()[0],
@@ -73,7 +73,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       clearInterval(stayingSilent);
       await rowOf('gateway-old').waitFor({ state: 'detached' });
 
-      // A gateway that shuts down signs off.
+      // A gateway that shuts down removes itself from the list.
       await gateways[2]?.close();
       await rowOf('gateway-c').waitFor({ state: 'detached' });
       await rowOf('gateway-b').getByText('ready').waitFor();

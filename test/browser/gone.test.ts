@@ -15,7 +15,7 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
   return () => page.unroute('**/api/**');
 }
 
-/** Advances the page's clock until the expected event happens, so that no test has to wait for a retry. */
+/** Advances the page's clock until the expected event happens, so that the test does not have to wait for a retry. */
 async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
   const ended = happened.then(() => true);
   for (let done = false; !done; done = await Promise.race([ended, wait(50, false)]))
@@ -33,7 +33,8 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
         await soon(page, page.getByText('Out of date').waitFor());
-        // The page fetches its own data as often as the header's data, so both requests fail at about the same time.
+        // The page fetches its own data as often as the data of the header, so both requests fail at about the same
+        // time.
         await soon(page, page.waitForRequest(/api\/traffic/));
         expect(await page.getByText(GONE, { exact: true }).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);
@@ -95,7 +96,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await back();
         await soon(page, page.locator('article#listIdeas h3:focus').waitFor());
         expect(await page.getByText(GONE).count()).toBe(0);
-        // The API docs also notice when the gateway goes down while they are open.
+        // If the API docs are open when the gateway goes down, they report it too.
         await cutOff(page);
         await soon(page, page.getByText('not responding', { exact: true }).waitFor());
       },

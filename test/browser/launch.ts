@@ -1,6 +1,7 @@
 import { chromium, type Browser } from 'playwright-core';
 
-// A test machine has no display, no other users, and no network connection for the browser's startup requests.
+// A test machine has no display, no other users, and no network connection for the requests that a browser makes at
+// startup.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,8 +15,8 @@ const FLAGS = [
 let launched: Promise<Browser> | undefined;
 
 /**
- * Returns this worker's headless Chromium, which all of its test files share. Each file opens its own browser context
- * and closes only that context. Playwright closes the browser when the worker process exits.
+ * Returns this worker's headless Chromium. All test files that the worker runs share it. Each file opens its own
+ * browser context and closes only that context. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: 120_000 }));

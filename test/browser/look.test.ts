@@ -40,8 +40,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit, which starts on a phone-sized screen in dark mode. This proves that content is
-    // correct when the page loads in this state, not only after switching to it.
+    // All checks share one visit, which starts on a phone-sized screen in dark mode. They therefore show that a page
+    // is correct when it loads in this state, not only after it has switched to this state.
     it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,
@@ -51,12 +51,13 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
-          // On a phone, no table needs horizontal scrolling. A matrix may need it, but its row names stay visible.
+          // On a phone, no table may need horizontal scrolling. A matrix may need it, but its row names must stay
+          // visible.
           await page.setViewportSize({ width: 390, height: 844 });
           expect(await page.evaluate(WIDE_TABLES)).toEqual([]);
           expect(await page.evaluate(LOST_ROW_NAMES)).toEqual([]);
           await page.setViewportSize({ width: 360, height: 740 });
-          // The navigation is wider than the screen, but the current page's name must be visible in it.
+          // The navigation is wider than the screen, but the name of the current page must be visible in it.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );

@@ -15,9 +15,9 @@ export interface OpenConsole {
 export interface OpenOptions extends BrowserContextOptions {
   /** The token that the browser sends when challenged. Defaults to the tests' token; null sends none. */
   readonly token?: string | null;
-  /** Matches browser messages about responses that the test expects to be refused. */
+  /** Matches the browser's messages about responses that the test expects to be refusals. */
   readonly tolerate?: RegExp;
-  /** True if the test advances the page's clock, which also keeps running on its own. */
+  /** True if the test advances the page's clock. The clock also runs by itself. */
   readonly ownClock?: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function openConsole(
     ...options,
   });
   const page = await context.newPage();
-  // This limit only ends waits for something that never happens.
+  // This limit is reached only if a test waits for something that never happens.
   page.setDefaultTimeout(120_000);
   if (ownClock) await page.clock.install();
   const troubles: string[] = [];

@@ -21,7 +21,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       await dialog.getByLabel('Why?').fill('INC-17: <b>too many</b> requests');
       await dialog.getByRole('button', { name: 'Set' }).click();
       const row = page.getByRole('region', { name: 'Active overrides' }).getByRole('row', { name: /^listIdeas/ });
-      // The reason is shown as text. The name comes from the sign-in.
+      // The reason is shown as text. The name comes from signing in.
       await row.getByText('INC-17: <b>too many</b> requests').waitFor();
       await row.getByText('operator, 127.0.0.1').waitFor();
       await row.getByText(/^in (?:29|30) min/).waitFor();
@@ -43,7 +43,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       async (page) => {
         await page.getByRole('button', { name: 'Set an override' }).click();
         const dialog = page.getByRole('dialog');
-        // The gateway, not the page, checks the reason.
+        // The gateway checks the reason. The page does not.
         await dialog.getByLabel('Operation').selectOption('listExpertise');
         await dialog.getByLabel('Change').selectOption('force-stale');
         await dialog.getByLabel('How stale').fill('60');

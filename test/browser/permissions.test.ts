@@ -38,7 +38,7 @@ needsProgram('chromium', 'the page of permissions', (path) => {
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText('The target must begin with a slash').waitFor();
         expect(await page.getByLabel('Target').getAttribute('aria-invalid')).toBe('true');
-        // The browser's own console reports the 400 response.
+        // The browser reports the 400 response in its own console.
       },
       { tolerate: /400/ },
     );

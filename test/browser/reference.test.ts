@@ -174,8 +174,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit, which starts on a phone-sized screen in dark mode. This proves that content is correct
-  // when the page loads in this state, not only after switching to it.
+  // All checks share one visit, which starts on a phone-sized screen in dark mode. They therefore show that a page is
+  // correct when it loads in this state, not only after it has switched to this state.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',
@@ -192,7 +192,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
           await send(page, id);
         }
         await expectWidth(360);
-        // Axe takes seconds to check all operations, so it checks them all only once. In the other states, it checks
+        // Axe takes seconds to check all operations, so it checks them all only once. In all other states, it checks
         // two operations that together contain every kind of element.
         const kinds = await kindsOn(page);
         await page.getByLabel('Search').fill('gdpr');

@@ -68,7 +68,7 @@ needsProgram('chromium', 'reports in a browser', (path) => {
   it.each(['light', 'dark'] as const)('the HTML report is accessible, %s', async (scheme) => {
     const { page } = await shown(renderHtml(WHOLE, PLAIN), scheme);
     await page.locator('summary').first().click();
-    // The page's content security policy forbids scripts, so axe is injected through the debugger.
+    // The page's content security policy does not allow scripts, so axe is injected through the debugger.
     const { violations } = (await page.evaluate(
       `(async () => { ${axe.source}; return window.axe.run(document); })()`,
     )) as {

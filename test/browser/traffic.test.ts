@@ -26,8 +26,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
-      // A line needs two points, so a single event is drawn as a dot. To exclude the grid, only pixels with a saturated
-      // color are counted.
+      // A line needs two points, so a single event is drawn as a dot. Only pixels with a saturated color are counted,
+      // so that the grid is not.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;
@@ -91,7 +91,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       const plot = await latency.locator('.u-over').boundingBox();
       if (plot === null) throw new Error('the chart is not visible');
       /**
-       * Hovers over a point in time and returns the vertical position of its median in the plot, from 0 (top) to 1
+       * Hovers over a point in time. Returns the vertical position of the median in the plot, from 0 (top) to 1
        * (bottom).
        */
       const pointAt = async (minutesAgo: number, shown: string) => {

@@ -7,7 +7,7 @@ import { HOUR_MS, startOfHour } from '../../src/lib/clock.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 
-// The clock stops at the end of the hour, so that all violations are in the hour in which the page is shown.
+// The clock stops at the end of the hour, so that all violations belong to the hour in which the page is shown.
 const endOfHour = startOfHour(Date.now()) + HOUR_MS - 1;
 const clock = () => Math.min(Date.now(), endOfHour);
 
@@ -38,7 +38,8 @@ needsProgram('chromium', 'the page of violations', (path) => {
     });
   });
 
-  // The browser reports a URL change asynchronously, so the page still has the old filters when the user starts typing.
+  // The browser reports a change of the URL asynchronously, so the page still has the old filters when the user
+  // starts typing.
   it('does not restore filters that have just been cleared', async () => {
     await visit('#/violations?category=missing', async (page) => {
       const text = await page.getByLabel('Text').elementHandle();

@@ -16,7 +16,10 @@ export interface Answer {
 
 /** The options of a call, apart from its target. */
 export interface Call {
-  /** The name in the Basic credential. The password is the same unless the call sets one. Null sends no credential. */
+  /**
+   * The name in the Basic credential. Unless the call sets a password, the password equals the name. Null sends no
+   * credential.
+   */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
@@ -29,12 +32,12 @@ export interface Call {
   readonly agent?: Agent;
 }
 
-/** Returns the `Authorization` value for a name and a password. The password defaults to the name. */
+/** Returns the `Authorization` value for a name and a password. By default, the password equals the name. */
 export function basic(user: string, password = user): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Sends one request with the target unchanged, on a new connection unless the call has an agent. */
+/** Sends one request with the target exactly as given. Opens a new connection unless the call has an agent. */
 export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
   const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal, agent = false } = call;
   const { hostname, port } = new URL(origin);
@@ -57,7 +60,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
     sent.on('response', (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
-      // Tests also inspect truncated bodies, so truncation is not an error.
+      // Tests also inspect truncated bodies, so a truncated body is not an error.
       answer.on('error', () => undefined);
       answer.on('close', () => {
         const all = Buffer.concat(parts);

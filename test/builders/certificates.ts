@@ -20,8 +20,9 @@ interface CertificateOptions {
 }
 
 /**
- * Creates a real X.509 certificate with an ECDSA key. Node can read certificates but not create them, so the few DER
- * structures of RFC 5280 are written here, and tests need neither another program nor a fixture that expires.
+ * Creates a real X.509 certificate with an ECDSA key. Node can read certificates but cannot create them. This file
+ * therefore writes the few DER structures of RFC 5280 itself, so that tests need neither another program nor a
+ * fixture that expires.
  */
 export function createCertificate(options: CertificateOptions = {}): TestCertificate {
   const { name = 'localhost', notAfter = new Date(Date.now() + 365 * 86_400_000), issuer } = options;

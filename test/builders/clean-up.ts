@@ -12,8 +12,8 @@ export const cleanUpAfterTest = (task: Task): unknown => afterTest.add(task);
 export const cleanUpAfterFile = (task: Task): unknown => afterFile.add(task);
 
 /**
- * Registers the hooks that run the tasks for the current test file. All files that a worker runs share their modules,
- * so a hook at the top of this module would apply only to the first file that imports it.
+ * Registers the hooks that run the tasks for the current test file. All files that a worker runs share their modules.
+ * A hook at the top of this module would therefore apply only to the first file that imports it.
  */
 export function registerCleanUp(): void {
   afterEach(() => runAll(afterTest));

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 /** One row of the chaos table in the documentation. */
 export interface DriftRow {
   readonly fault: string;
-  /** The row numbers of operations, or `C` and `U` for the comment writes. Undefined means every operation. */
+  /** The row numbers of operations, or `C` and `U` for the comment writes. Undefined for every operation. */
   readonly operations: readonly string[] | undefined;
-  /** The upstream's status: `ok` for the usual status of a successful response, `-` for no response. */
+  /** The upstream's status: `ok` for the usual status of a successful response, and `-` for no response. */
   readonly status: string;
-  /** The category, keyword and place, as in the ledger. */
+  /** The category, the keyword and the place, as stored in the ledger. */
   readonly violation: string;
 }
 

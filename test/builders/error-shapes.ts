@@ -1,22 +1,22 @@
 import type { FakeAnswer } from './fake-upstream.ts';
 
-/** The message about a missing permission, in the legacy server's words. */
+/** The message about a missing permission, as the legacy server words it. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
-/** The same message as Portico's clients receive it. */
+/** The same message, as Portico's clients receive it. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
-/** Returns an error in the first JSON shape. */
+/** Returns an error in the first JSON form. */
 export function errorText(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { error: message } };
 }
 
-/** Returns an error in the second JSON shape. */
+/** Returns an error in the second JSON form. */
 export function errorsMessage(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { errors: { message } } };
 }
 
-/** Returns an error page from the servlet container, which may be the response for any path. */
+/** Returns an error page of the servlet container. Any path may respond with such a page. */
 export function htmlPage(status: number): FakeAnswer {
   return {
     status,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
 /**
- * The settings under which every stage is part of some plan, together with the override `DISABLED`. If a new stage is
- * planned only with another setting, add the setting here.
+ * The settings with which every stage is part of some plan, provided that the override `DISABLED` is set too. If a
+ * new stage is planned only with another setting, add the setting here.
  */
 export const EVERY_STAGE = {
   rewriteUrls: true,
@@ -15,8 +15,8 @@ export const EVERY_STAGE = {
 export const DISABLED = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17' };
 
 /**
- * Writes a configuration in which every stage is part of some plan, and returns the path of the file. `changes` replaces
- * settings that a mode does not allow.
+ * Writes a configuration in which every stage is part of some plan, and returns the path of the file. `changes`
+ * replaces settings that a mode does not allow.
  */
 export function writeEveryStage(changes: object = {}): string {
   const folder = tempFolder();

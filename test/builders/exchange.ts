@@ -20,7 +20,7 @@ import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/plan.ts';
 
-/** Creates a documented list operation that supports paging and can be cached. */
+/** Creates a documented list operation with paging. Its responses can be cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {
   return {
     id: 'listThings',
@@ -59,7 +59,10 @@ export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'
   readonly checks?: Partial<PlannedOperation['checks']>;
 };
 
-/** Creates a planned operation with the check levels of `strict` mode. It is not cached unless a test says so. */
+/**
+ * Creates a planned operation with the check levels of `strict` mode. Its responses are not cached unless a test
+ * requests it.
+ */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {
     operation: operationWith(operation),
@@ -77,7 +80,7 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
 
 /**
  * Creates cache options. By default, responses are fresh for 30 s, may be stale for 30 s while they are revalidated,
- * and may be stale for 300 s on errors.
+ * and may be stale for 300 s if errors occur.
  */
 export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOperation['cache']> {
   return toOperationCacheOptions(DEFAULT_CACHE_OPTIONS, { byDefault: true, on: true }, config);
@@ -190,7 +193,7 @@ export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charse
 export interface FakeNext {
   readonly handle: Handler;
   readonly asked: Exchange[];
-  /** Creates the reply to an exchange. A test can replace it at any time. */
+  /** Creates the reply to an exchange. A test can replace this function at any time. */
   answer: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
@@ -208,7 +211,7 @@ export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf
 }
 
 /**
- * Returns a handler that runs one stage, with `next` in place of the later stages. The handler always returns a
+ * Returns a handler that runs one stage, with `next` in place of all later stages. The handler always returns a
  * promise. Throws if the operation does not need the stage.
  */
 export function stageIn(
@@ -222,7 +225,7 @@ export function stageIn(
   return async (exchange) => handle(exchange);
 }
 
-/** Creates a violation. A test overrides only the members that matter to it. */
+/** Creates a violation. A test replaces only the members that matter to it. */
 export function violationWith(more: Partial<Violation> = {}): Violation {
   return {
     check: 'requests',

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { anyList, anyText, textLike } from '../reference/matchers.ts';
 import type { Answer } from './call.ts';
 
-/** Expects the usual form of Portico's errors, with a request id and `no-store` but without markup. */
+/** Expects the usual form of Portico's errors: a request id, `no-store`, and no markup. */
 export function expectError(answer: Answer, status: number, code: string): void {
   expect(answer.json).toMatchObject({ code, status, error: anyText, details: anyList });
   expect(answer.status).toBe(status);

@@ -2,17 +2,17 @@ import type { PageStore } from '../../src/cache/page-store.ts';
 
 /** A store of shared pages in memory. */
 export interface FakePageStore {
-  /** The stored values by hash. */
+  /** The stored values, keyed by hash. */
   readonly values: Map<string, Buffer>;
-  /** The locks by hash, with the tokens of their owners. */
+  /** The locks, keyed by hash, with the tokens of their owners. */
   readonly locks: Map<string, string>;
   /** The number of lookups. */
   lookups: number;
-  /** Returns the store as one gateway sees it. */
+  /** Returns the store from the viewpoint of one gateway. */
   connect(overrides?: Partial<PageStore>): PageStore;
 }
 
-/** Creates a store that several gateways can use. Locks never expire on their own. */
+/** Creates a store that several gateways can use. Locks never expire by themselves. */
 export function createFakePageStore(): FakePageStore {
   const values = new Map<string, Buffer>();
   const locks = new Map<string, string>();

@@ -28,7 +28,7 @@ export interface FakeAnswer {
   readonly body?: string | Buffer;
 }
 
-/** Returns the response to a request, or writes it directly and returns undefined. */
+/** Returns the response to a request. A handler may also write the response itself and return undefined. */
 export type FakeHandler = (
   request: FakeRequest,
   response: ServerResponse,
@@ -41,7 +41,7 @@ export interface FakeUpstream {
   readonly requests: FakeRequest[];
   /** Responds to requests. A test can replace it at any time. */
   handler: FakeHandler;
-  /** Resolves once this many requests have arrived. */
+  /** Resolves when this many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }

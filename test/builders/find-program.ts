@@ -16,7 +16,7 @@ const PROGRAMS = {
   prometheus: { commands: ['prometheus'], variable: 'PORTICO_PROMETHEUS', debianPackage: 'prometheus' },
   busybox: { commands: ['busybox'], variable: 'PORTICO_BUSYBOX', debianPackage: 'busybox' },
   chromium: {
-    // The headless shell runs the same engine but takes about half as much CPU time as the full browser.
+    // The headless shell contains the same engine, but takes about half as much CPU time as the full browser.
     commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     variable: 'PORTICO_CHROMIUM',
     debianPackage: 'chromium-headless-shell',
@@ -29,11 +29,11 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** The path of a program or, if it is missing, how to install it and whether tests that need it must fail. */
+/** Either the path of a program, or how to install it and whether tests that need it must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/** Looks for a program in its environment variable and on the PATH. It is required if CI is true. */
+/** Looks for a program in its environment variable and on the PATH. The program is required if CI is true. */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -25,11 +25,11 @@ export function sharedBy({ gateway }: TestGateway) {
   return shared;
 }
 
-/** Resolves when a gateway has applied every change that another one has applied. */
+/** Resolves when a gateway has applied every change that another gateway has applied. */
 export function caughtUp(behind: TestGateway, ahead: TestGateway): Promise<void> {
   return until(() => {
     const [own, other] = [behind, ahead].map((gateway) => sharedBy(gateway).changes.position());
-    // After Redis has lost its data, the numbers begin again in another lineage.
+    // After Redis has lost its data, the numbers start again in a new lineage.
     return own?.lineage === other?.lineage && (own?.number ?? 0) >= (other?.number ?? 0);
   });
 }

@@ -5,7 +5,10 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Returns how many bytes of heap memory are still in use after `work`. The result is accurate to about a megabyte. */
+/**
+ * Returns how many bytes of heap memory are still in use after `work` has run. The result is accurate to about one
+ * megabyte.
+ */
 export async function heldMemory(work: () => unknown): Promise<number> {
   const before = await heapUsed();
   await work();
@@ -13,15 +16,15 @@ export async function heldMemory(work: () => unknown): Promise<number> {
 }
 
 /**
- * Returns a string that has its own memory instead of sharing another string's. Each number produces a different
- * string.
+ * Returns a string that has its own memory and does not share that of another string. Each number produces a
+ * different string.
  */
 export function flatText(number: number, length = 900): string {
   return Buffer.from(String(number).padStart(length, 'x')).toString('latin1');
 }
 
 async function heapUsed(): Promise<number> {
-  // Finalizers and closing sockets release their memory in later turns of the event loop.
+  // Finalizers and sockets that are closing release their memory in later turns of the event loop.
   for (let turn = 0; turn < 3; turn += 1) {
     collectGarbage();
     await setImmediate();

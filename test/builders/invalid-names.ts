@@ -7,8 +7,8 @@ const resolved = new Set<string>();
 type Lookup = (name: string, ...rest: unknown[]) => void;
 
 /**
- * Until the end of the file's tests, host names that end in `.invalid` fail to resolve at once. Otherwise, a name server
- * that is slow or unreachable would decide how such a lookup fails, and when. Names in the returned set resolve to
+ * Until the end of the file's tests, host names that end in `.invalid` fail to resolve immediately. Otherwise, a slow
+ * or unreachable name server would decide how such a lookup fails, and when. The names in the returned set resolve to
  * 127.0.0.1.
  */
 export function failInvalidNames(): Set<string> {

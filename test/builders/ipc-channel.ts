@@ -1,8 +1,8 @@
 import type { IpcPort } from '../../src/workers/ipc-peer.ts';
 
 /**
- * Creates a channel like one between two processes, except that both of its ends are in this process. Messages are
- * cloned, as they are by Node.
+ * Creates a channel like the one between two processes, but with both ends in this process. Messages are cloned, as
+ * Node does between processes.
  */
 export function ipcChannel(): { readonly ends: readonly [IpcPort, IpcPort]; close(): void } {
   const listeners: ((message: unknown) => void)[][] = [[], []];

@@ -3,7 +3,7 @@ import { findProgram, type ProgramName } from './find-program.ts';
 
 /**
  * Defines a suite that runs a system program. If the program is missing, the suite reports how to install it. It is
- * then skipped, or it fails if CI is true or PORTICO_REQUIRE_PROGRAMS is 1, as in `.ci/run`.
+ * then skipped. If CI is true or PORTICO_REQUIRE_PROGRAMS is 1, as in `.ci/run`, it fails instead.
  */
 export function needsProgram(name: ProgramName, title: string, suite: (path: string) => void): void {
   const found = findProgram(name);

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms that people and programs use: grouped, encoded or with non-ASCII letters. All of them are
- * recognizable by form alone, and none occurs by chance.
+ * Secrets in other forms that people and programs use: grouped, encoded, or with non-ASCII letters. Each of them can
+ * be recognized by its form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
 
@@ -67,7 +67,7 @@ const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
-/** Returns the strings to search for in order to detect the secrets. */
+/** Returns the strings by which the secrets are detected in a text. */
 export function oddForms(secrets: OddSecrets): string[] {
   const forms = new Set<string>();
   for (const text of Object.values(secrets)) {
@@ -103,7 +103,10 @@ const ANSWER_FIELDS =
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
-/** Returns the bytes of complete requests that contain the secret in various places. `id` is the request id to send. */
+/**
+ * Returns the bytes of complete requests that contain the secret in various places. `id` is the request id that they
+ * send.
+ */
 export function oddRequests(secret: string, id: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -125,7 +128,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     get(`/services/v2/user/${asBytes(secret).replaceAll(' ', '%20')}.json`),
     get(`http://user:${token}@qa.example${LIST}`),
     get(`http://${token}.example${LIST}`),
-    // Query strings with the secret as a value, as a name, in list and object notation, and on its own.
+    // Query strings with the secret as a value, as a name, in list and object notation, and without a name.
     get(`${LIST}?${parameters.map((name) => `${name}=${encoded}`).join('&')}`),
     get(`${LIST}?colour=${encodeURIComponent(encoded)}&size=${secret.replaceAll(' ', '+').replaceAll(/[^ -~]/g, '')}`),
     get(`${LIST}?${encoded}=1&${encodeURIComponent(encoded)}=2&${encoded}`),
@@ -138,8 +141,8 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Request ids. Secrets in forms that ids never have are left out, as are hexadecimal ones, which look like ordinary
-    // ids.
+    // Request ids. They do not contain secrets in forms that ids never have, or hexadecimal secrets, which look like
+    // ordinary ids.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
@@ -162,7 +165,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
       'Content-Type: multipart/form-data; boundary=b',
     ),
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json; charset=utf-16', `Content-Length: ${utf16.length}`)}\r\n\r\n${utf16}`,
-    // Bodies with the secret in keys and values at any depth, in invalid JSON and in invalid CSV.
+    // Bodies with the secret in keys and values at any depth, in invalid JSON, and in invalid CSV.
     json(COMMENT, { body: 'x', [secret]: 1, [spaceless]: 1, deep: { [secret]: { [spaceless]: [secret] } } }),
     json(COMMENT, { body: 5, visibility: secret, recipients: [{ [spaceless]: secret, type: secret }] }),
     json(COMMENT, `{"body": ${secret}`),

@@ -8,7 +8,7 @@ type Item = Record<string, unknown>;
 /** How many questions the odd upstream has. */
 const QUESTIONS = 120;
 
-/** Fields that the specification shows but does not promise. */
+/** Fields that the specification shows without stating that they are always present. */
 const SOMETIMES = [
   'slug',
   'score',
@@ -19,17 +19,17 @@ const SOMETIMES = [
   'activeRevisionId',
 ];
 
-/** The same date as written by servers with different locales. */
+/** The same date in the formats of servers with different locales. */
 const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
 
-/** Returns a question with odd but legal fields. The same number always produces the same question. */
+/** Returns a question with fields that are odd but allowed. The same number always produces the same question. */
 function oddQuestion(number: number): Item {
   const [example] = exampleOf('listQuestions').list;
   const question: Item = {
     ...example,
     id: 1000 + number,
     creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
-    // A newer server version adds fields and returns values that the specification does not show.
+    // A newer version of the server adds fields, and returns values that the specification does not show.
     nodeStates: number % 2 === 0 ? ['archived'] : [],
     badge: number,
     labels: [{ text: 'x', weight: number / 4 }],
@@ -54,9 +54,9 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server whose responses are odd but legal. Its questions lack some fields, have additional ones, use
- * different date formats and member orders, and are repeated on the next page. All other operations return the
- * documented examples, and clients can select fields in every response.
+ * Responds like a server whose responses are odd but allowed. Its questions lack some fields and have additional
+ * ones. They use several date formats and member orders, and some are repeated on the next page. All other operations
+ * return the documented examples. Clients can select the fields of every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

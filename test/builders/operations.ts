@@ -33,10 +33,10 @@ export interface OperationCase {
   /** An account that is not allowed to use the operation. Undefined if every known caller is allowed. */
   readonly denied?: string;
   readonly success: number;
-  /** What to make invalid: a path id, which becomes something other than a number, or the query. */
+  /** The part to make invalid: an id in the path, which is replaced by something other than a number, or the query. */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented texts of the 400 and 403 responses, where they exist. */
+  /** The documented texts of the 400 and 403 responses. Undefined if there are none. */
   readonly text400?: string;
   readonly text403?: string;
   /** True if responses contain `pageCount`. */
@@ -46,9 +46,9 @@ export interface OperationCase {
   /** True if a credential is required even if anonymous callers are allowed. */
   readonly needsCredential?: boolean;
   readonly cached?: boolean;
-  /** The methods that the operation's path supports, as listed in `Allow`. */
+  /** The methods that the operation's path supports, as the `Allow` header lists them. */
   readonly allow: string;
-  /** True if the operation is only inferred and is therefore off with a real upstream. */
+  /** True if the operation is only inferred. With a real upstream, such an operation is off. */
   readonly inferred?: boolean;
 }
 
@@ -278,7 +278,7 @@ export const OPERATIONS: readonly OperationCase[] = [
   },
 ];
 
-/** The operations that are on with a real upstream, that is, all but the inferred ones. */
+/** The operations that are on with a real upstream, which are all except the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
 /** Returns the operation with an id. */

@@ -45,7 +45,7 @@ export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
 });
 
-/** Returns the strings to search for: each secret unchanged and in the encodings that programs commonly apply. */
+/** Returns the strings to search for: each secret as it is, and in the encodings that programs commonly apply. */
 function formsOf(secrets: Secrets): string[] {
   const texts = [
     ...(Object.values(secrets) as string[]),
@@ -69,8 +69,8 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
 /**
- * Returns the wanted strings that occur in texts or file contents, ignoring case. Each wanted string must have at least
- * eight characters.
+ * Returns the wanted strings that texts or file contents contain, ignoring case. Each wanted string must have at
+ * least eight characters.
  */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
   const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];
@@ -78,8 +78,8 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Searching millions of characters for thousands of strings one by one would be slow, so a single pass compares
-  // hashes of the first eight characters.
+  // Searching millions of characters for each of thousands of strings would be slow. A single pass therefore compares
+  // hashes of eight characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
   for (const head of begins.keys()) mayBegin[marked(head, 0)] = 1;
@@ -94,7 +94,7 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
 
 const HEAD = 8;
 
-/** Returns a 16-bit hash of the eight characters that start at a position. */
+/** Returns a 16-bit hash of the eight characters that begin at a position. */
 function marked(text: string, at: number): number {
   let mark = 0;
   for (let step = 0; step < HEAD; step += 2) mark = (mark * 31 + text.charCodeAt(at + step)) & 65_535;
@@ -163,7 +163,7 @@ export function secretBodies({ name, email, token, password }: Secrets): unknown
 }
 
 /**
- * Returns responses in which the upstream sends secrets: in every field, in errors of each shape, in pages and in
+ * Returns responses in which the upstream sends secrets: in every field, in errors of each form, in pages and in
  * headers.
  */
 export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
@@ -207,9 +207,9 @@ function personalNames(): ReadonlySet<string> {
 }
 
 /**
- * Returns a response that contains secrets. A personal field can hold any of them, even a plain name. Everywhere else,
- * including the names of undocumented fields, only secrets with a recognizable form are used, because the ledger
- * deliberately shows field names that are plain words.
+ * Returns a response that contains secrets. A personal field can contain any of them, even a plain name. All other
+ * places, including the names of undocumented fields, contain only secrets with a recognizable form, because the
+ * ledger deliberately shows field names that are plain words.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

@@ -4,14 +4,14 @@ import { beforeEach, expect } from 'vitest';
 const isLong = process.env['PORTICO_FUZZ'] === 'long';
 
 /**
- * Returns how many times to run a property test that drives whole gateways. `PORTICO_FUZZ=long npm test` tries ten times
- * as many values as usual, as `npm run prove` does.
+ * Returns how many times a property test that drives whole gateways runs. `PORTICO_FUZZ=long npm test` tries ten
+ * times as many values as usual. `npm run prove` does the same.
  */
 export const propertyRuns = (usual: number): number => (isLong ? 10 * usual : usual);
 
 /**
- * Makes every property test of the current file try the same values in each run, so that no run of the tests fails by
- * chance. Each test has its own seed. Long runs try new values each time.
+ * Makes every property test of the current file try the same values in each run, so that a run never fails by chance.
+ * Each test has its own seed. Long runs try new values each time.
  */
 export function seedPropertyTests(): void {
   if (isLong) return;

@@ -8,11 +8,11 @@ export interface CaseStep {
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** How many times the request is sent before the upstream responds. */
+  /** The number of times that the request is sent before the upstream responds. */
   readonly together: number;
   /** The upstream's response: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
-  /** How many requests reach the upstream in this step. */
+  /** The number of requests that reach the upstream in this step. */
   readonly asked: number;
   readonly status: number;
   readonly code: string | undefined;
@@ -28,7 +28,7 @@ export interface CaseStep {
 export interface Case {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
-  /** The overrides that an operator sets before the first request, in the format of the admin side. */
+  /** The overrides that an operator sets before the first request, in the format that the admin side uses. */
   readonly overrides: readonly Readonly<Record<string, unknown>>[];
   readonly steps: readonly CaseStep[];
 }
@@ -40,7 +40,7 @@ interface Block {
 
 const BLOCKS = new Set(['config', 'override', 'request', 'upstream', 'expect', 'trace']);
 
-/** Reads a case file. Throws if it contains an unknown line, so that every line is checked. */
+/** Reads a case file. Throws if the file contains an unknown line, so that no line goes unchecked. */
 export function readCase(text: string): Case {
   const [title = '', ...rest] = text.trim().split(/\n\s*\n/);
   const blocks = rest.map(toBlock);
@@ -99,7 +99,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   };
 }
 
-/** Reads the lines that start with one of the words. Returns the rest of each line, as text or as names and values. */
+/** Reads the lines that begin with one of the words. Returns the rest of each line, as text or as names and values. */
 function facts(lines: readonly string[], words: readonly string[]) {
   const all = lines.map((line) => {
     const [word = ''] = line.split(' ', 1);

@@ -20,12 +20,12 @@ export interface RedisServer {
    * Starts the server again on the same port, with the most recently saved data, and waits for a line of its output.
    */
   start(readyLine?: RegExp): Promise<void>;
-  /** Stops the process without closing its connections, like a server that hangs. */
+  /** Stops the process without closing its connections, so that it behaves like a server that hangs. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Starts the Redis server at `path`. `args` are added to its command line, or the arguments for a port. */
+/** Starts the Redis server at `path`. `args` are added to its command line. They can depend on the port. */
 export async function startRedisServer(
   path: string,
   args: readonly string[] | ((port: number) => readonly string[]) = [],
@@ -63,15 +63,18 @@ export async function startRedisServer(
   return server;
 }
 
-/** Limits with which a machine that is busy with other tests does not look like a server that hangs. */
+/** Limits that are long enough that a machine that is busy with other tests does not look like a server that hangs. */
 export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
 
-/** The limit for a command to a server that is frozen, which never replies. */
+/** The time limit for a command to a frozen server, which never replies. */
 const FROZEN_MS = 200;
 /** The URLs of the frozen servers. */
 const frozen = new Set<string>();
 
-/** Connects to a server. Commands wait long for a reply, except while the server is frozen. The caller closes it. */
+/**
+ * Connects to a server. Commands wait a long time for a reply, except while the server is frozen. The caller must
+ * close the connection.
+ */
 export function connectTo(url: string, more: Partial<RedisOptions> = {}): Redis {
   const options: RedisOptions = {
     ...REDIS_DEFAULTS,
@@ -85,7 +88,7 @@ export function connectTo(url: string, more: Partial<RedisOptions> = {}): Redis 
   return connectRedis(options, { url, password: undefined }, systemClock);
 }
 
-/** Starts a sentinel that watches the primary at `port` under the name `main`, and returns the sentinel's port. */
+/** Starts a sentinel that watches the primary at `port` under the name `main`. Returns the sentinel's port. */
 export async function startSentinel(path: string, primaryPort: number): Promise<number> {
   const port = await freePort();
   const file = join(tempFolder(), 'sentinel.conf');

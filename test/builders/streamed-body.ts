@@ -1,10 +1,10 @@
 import { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 
-/** Records what a body has requested from its source. */
+/** Records what a body has asked of its source. */
 interface TestSource {
   isPaused: boolean;
-  /** Why the body was destroyed, if that happened before the source ended it. */
+  /** Why the body was destroyed, if this happened before the source ended it. */
   aborted: UpstreamFailure | undefined;
   /** Called when the body asks for more data. */
   onResume: (() => void) | undefined;
@@ -32,7 +32,7 @@ export function bodyOf(...parts: string[]): StreamedBody {
   return body;
 }
 
-/** Reads a streamed body to its end. Returns its bytes and, if it was truncated, the failure. */
+/** Reads a streamed body to its end. Returns its bytes and, if the body was truncated, the failure. */
 export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; failure: UpstreamFailure | undefined }> {
   const parts: Buffer[] = [];
   return new Promise((resolve) => {
@@ -43,7 +43,9 @@ export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; fai
   });
 }
 
-/** Waits until a streamed body has been read, has failed or has been destroyed. Returns the failure, if any. */
+/**
+ * Waits until a streamed body has been read, has failed or has been destroyed. Returns the failure, if there was one.
+ */
 export function endOf(body: Buffer | StreamedBody): Promise<UpstreamFailure | undefined> {
   return new Promise((resolve) => streamOf(body).onEnd(resolve));
 }

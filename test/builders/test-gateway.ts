@@ -23,20 +23,21 @@ export interface TestGatewayOptions {
   /** The contents of the configuration file, except for the ports, which are chosen here. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * If true, the upstream is configured as a real one (`upstream.url`) with the corresponding defaults: `observe` mode,
-   * the upstream as verifier and no demo accounts. If false, it takes the place of the embedded one: `strict` mode, the
-   * roles file as verifier, and demo accounts.
+   * True if the upstream is configured as a real one (`upstream.url`), with the corresponding defaults: `observe`
+   * mode, the verifier `upstream`, and no demo accounts. If false, the upstream takes the place of the embedded one:
+   * `strict` mode, the verifier `file`, and demo accounts.
    */
   readonly real?: boolean;
   /** The text of the roles file, which replaces the package's own. */
   readonly roles?: string;
-  /** Removes the demo flag from the accounts in the roles file, so that they also work with a real upstream. */
+  /** True if the accounts in the roles file are not demo accounts, so that they also exist with a real upstream. */
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /**
-   * Returns the numbers that decide which hits on shared pages are compared with the caller's own copy. By default, all
-   * or none are, depending on `cache.sampleShared`: with random numbers, a test would now and then see another request.
+   * Returns the numbers that decide which hits on shared pages are compared with the caller's own copy. By default,
+   * `cache.sampleShared` decides whether all or none are compared. With random numbers, the upstream would now and
+   * then receive a request that the test does not expect.
    */
   readonly random?: () => number;
 }
@@ -49,13 +50,16 @@ export interface TestGateway {
   /** All log lines written so far. */
   readonly log: readonly string[];
   /**
-   * Resolves with a request's access log entry once it has been written. By then, everything else has been recorded
-   * too.
+   * Resolves with a request's access log entry when it has been written. By then, everything else about the request
+   * has been recorded too.
    */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, given as `name{labels}`. */
   metric(series: string): Promise<number>;
-  /** Reloads the gateway with a different configuration, roles file or upstream. What is omitted stays the same. */
+  /**
+   * Reloads the gateway with a different configuration, roles file or upstream. Everything that is not given stays
+   * the same.
+   */
   reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
@@ -105,7 +109,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       gateway,
       log,
       async lineOf(requestId) {
-        // The search runs backward because a log can be long and the expected line is one of the last.
+        // The search runs backward, because a log can be long and the expected line is one of the last.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
@@ -138,7 +142,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
 const shared = new Map<string, Contract>();
 
 /**
- * Loads a contract. A contract from the default folder without overlays never changes, so all gateways of a worker
+ * Loads a contract. A contract from the default folder without overlays never changes, so all gateways in a worker
  * share one compiled copy.
  */
 function loadShared(options: ContractOptions): Contract {
@@ -163,7 +167,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ladder: { file: ':memory:', ...ladder },
     overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
-    // Large tables are allocated at startup, and allocating them would take most of the startup time.
+    // Large tables are allocated at startup. In tests, allocating them would take most of the startup time.
     authentication: { cacheEntries: 1000, ...authentication, failures: { maxPairs: 1000, ...failures } },
     pageBounds: { maxEntries: 1000, ...pageBounds },
     permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },

@@ -56,7 +56,7 @@ describe('a change follower', () => {
     expect([isValid('node:5', 0), isValid('users', 0)]).toEqual(valid);
   });
 
-  // The numbers of two lineages are not comparable: after a restart without data, counting starts again at 0.
+  // The numbers of two lineages cannot be compared: after a restart without data, counting starts again at 0.
   it('treats pages of another lineage as invalid', () => {
     const { changes, isValid } = followed();
     changes.reset({ lineage: 'one', number: 9 });
@@ -68,9 +68,9 @@ describe('a change follower', () => {
     ]);
   });
 
-  // Until the log contains a gateway's own purge, that gateway does not know the purge's number. Meanwhile, a page from
-  // another gateway may have been fetched before the write, even if it carries the latest number that this gateway
-  // knows.
+  // A gateway does not know the number of its own purge until the log contains the purge. In the meantime, a page
+  // from another gateway may have been fetched before the write, even if the page has the latest number that this
+  // gateway knows.
   it('treats pages as invalid while the log lacks an own change that affects them', () => {
     const { changes, time, isValid } = followed();
     changes.reset({ lineage: 'one', number: 0 });

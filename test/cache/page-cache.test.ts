@@ -22,8 +22,8 @@ function cacheAt(startAt: number, bounds = limits) {
 }
 
 /**
- * Returns whether purging the first tag affects a page that has the second. This restates the rule independently of the
- * cache.
+ * Returns whether purging the first tag affects a page that has the second tag. The rule is written here a second
+ * time, independently of the cache.
  */
 const meets = (purged: string, carried: string) =>
   purged === carried ||
@@ -232,7 +232,7 @@ describe('the page cache', () => {
     expect(cache.stats().bytes).toBeLessThanOrEqual(10_000);
     expect(cache.lookup('k0')).toBeDefined();
     expect(cache.lookup('k1')).toBeUndefined();
-    // Each page has a tag of its own, and all of them share the tag of their kind.
+    // Each page has a tag of its own, and all pages of a kind share another tag.
     expect(cache.stats().tags).toBe(cache.stats().entries + 1);
   });
 
@@ -311,7 +311,7 @@ describe('the page cache', () => {
 
 const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
-/** Creates a cache whose compression jobs finish only when the test ends them. */
+/** Creates a cache whose compression jobs finish only when the test finishes them. */
 function compressing(bounds = limits) {
   const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
   const compress: Compress = (body) => {

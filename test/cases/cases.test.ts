@@ -11,8 +11,8 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * Each file contains one scenario, written for operators: the request, the upstream's response, the reply and the log
- * entry. Every line of the file is checked.
+ * Each file contains one scenario, written for operators: the request, the upstream's response, the reply, and the
+ * log entry. Every line of the file is checked.
  */
 
 const folder = new URL('.', import.meta.url);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const gateways = new Map<string, Promise<TestGateway>>();
 /**
- * Returns a gateway with this configuration. Cases with the same configuration share a gateway, whose cache is emptied
+ * Returns a gateway with this configuration. Cases with the same configuration share a gateway. Its cache is emptied
  * before each case.
  */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
@@ -56,7 +56,7 @@ function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
   });
 }
 
-/** Formats a header or value the way case files write it. */
+/** Formats a header or value in the way in which case files write it. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'absent';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);

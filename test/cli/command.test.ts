@@ -10,7 +10,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../report/report-fixtu
 const folder = tempFolder();
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** A report that is too large for any pipe's buffer. */
+/** A report that exceeds the buffer of any pipe. */
 const ledger = join(folder, 'large.json');
 const entries = Array.from({ length: 1_000 }, (_, at) =>
   entryWith({ fingerprint: `a${String(at).padStart(15, '0')}` }),

@@ -211,7 +211,8 @@ describe('portico serve', () => {
     child.kill('SIGTERM');
     await untilSays(child, /No longer ready; serving for another 3600 s/);
     expect((await fetch(`${admin}/readyz`)).status).toBe(503);
-    // Signals that arrive right after the first one count as its echoes, so the signal is sent repeatedly.
+    // Signals that arrive right after the first one are treated as duplicates of it, so the signal is sent
+    // repeatedly.
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     expect((await end).code).toBe(1);
     clearInterval(again);

@@ -17,7 +17,7 @@ import { PATIENT, startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
-/** Starts `portico serve` with two workers in front of the reference server. */
+/** Starts `portico serve` with two workers, in front of the reference server. */
 async function serve(env: Record<string, string> = {}) {
   const child = startPortico(['serve'], {
     PORT: '0',
@@ -49,7 +49,10 @@ async function serve(env: Record<string, string> = {}) {
   return { child, end, url, adminUrl, call, metric, metrics, api, pids, out: () => out };
 }
 
-/** Waits until the condition is true. Each check makes the processes work, so there are pauses between the checks. */
+/**
+ * Waits until the condition is true. Each check causes work for the processes, so there are pauses between the
+ * checks.
+ */
 async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await wait(50);
 }
@@ -60,8 +63,8 @@ const LIST = 'question.json?pageSize=2';
 const hits = (result: string) => `portico_cache_requests_total{operation="listQuestions",result="${result}"}`;
 
 describe('a gateway with two workers', () => {
-  // Most tests share one gateway, because each gateway consists of three processes. The first test needs its counts from
-  // the start, and the last one kills it.
+  // Most tests share one gateway, because each gateway consists of three processes. The first test needs the counts
+  // to start at 0, and the last test kills the gateway.
   let shared: Awaited<ReturnType<typeof serve>>;
   beforeAll(async () => {
     shared = await serve();
@@ -92,7 +95,7 @@ describe('a gateway with two workers', () => {
       const found = [...(await metrics())]
         .filter(([name]) => name.startsWith('portico_contract_violations_total'))
         .reduce((sum, [, count]) => sum + count, 0);
-      // The workers write their violations to the ledger later.
+      // The workers write their violations to the ledger after the response.
       let rows: readonly { readonly count: number }[] = [];
       await eventually(async () => {
         rows = ((await api('violations')).json as unknown as { rows: typeof rows }).rows;
@@ -101,7 +104,7 @@ describe('a gateway with two workers', () => {
       const violations = rows.map(({ count }) => count).toSorted((a, b) => a - b);
       await eventually(async () => (await metric('portico_ledger_entries')) >= rows.length);
       const all = await metrics();
-      // Times and sizes differ in every run, and each worker has its own pages, which it fetches and checks itself.
+      // Times and sizes differ in every run, and each worker fetches and checks its own pages.
       const differing =
         /_seconds_(?:bucket|sum)|_seconds$|_bytes|cache_|upstream_address|exchange_duration|portico_workers|_timestamp|configuration_info|upstream_answers|scans|check="responses"/;
       return { statuses, violations, counts: [...all].filter(([name]) => !differing.test(name)) };
@@ -113,7 +116,7 @@ describe('a gateway with two workers', () => {
     expect(two.statuses).toEqual(one.statuses);
     expect(two.counts).toEqual(one.counts);
     expect(two.violations).toEqual(one.violations);
-    // The comparison would mean nothing if nothing had been counted.
+    // If nothing had been counted, the comparison would be meaningless.
     for (const family of ['violations', 'checks', 'authentication', 'ledger_entries'])
       expect(
         one.counts.find(([name, count]) => name.includes(family) && count > 0),
@@ -135,7 +138,7 @@ describe('a gateway with two workers', () => {
     const sumOf = async (pattern: RegExp) =>
       [...(await metrics())].reduce((sum, [name, count]) => (pattern.test(name) ? sum + count : sum), 0);
     await purge();
-    // A worker reports once a second, so the pages show all requests soon afterwards.
+    // Workers report once a second, so the pages soon show all requests.
     const earlier = await sumOf(/^portico_http_requests_total\{/);
     await eventually(async () => (await total()).requests === earlier);
     const [before, exchanges, known] = [await total(), (await read('upstream'))['exchanges'] as number, await rows()];
@@ -156,7 +159,7 @@ describe('a gateway with two workers', () => {
     for (const path of [...paths, 'contract', 'explain?target=/services/v2/question.json&as=admin']) await read(path);
     await eventually(async () => (await rows()).length > known.length);
     for (const { fingerprint } of await rows()) await read(`violations/${fingerprint}`);
-    // The request form of the API docs sends its request to a worker.
+    // The request form in the API docs sends its request to a worker.
     const credential = { name: 'admin', password: 'admin' };
     const body = { method: 'GET', target: '/services/v2/question.json?pageSize=2', credential };
     expect((await api('try', { method: 'POST', body, headers: { Origin: adminUrl } })).json).toMatchObject({
@@ -186,7 +189,7 @@ describe('a gateway with two workers', () => {
 
   it('refuses a privacy upload that another worker forwards or has accepted', async () => {
     const { call } = shared;
-    // Each call uses a new connection, and connections are distributed in turn.
+    // Each call uses a new connection, and the workers receive connections in turn.
     const upload = (content: string) => call('users/gdpr/upload.json', { method: 'POST', body: { content } });
     const statuses = async (content: string) => {
       const answers = await Promise.all([upload(content), upload(content)]);
@@ -236,7 +239,7 @@ describe('a gateway with two workers', () => {
     await purge();
     const counts = async () => [await metric(hits('miss')), await metric(hits('hit'))] as const;
     const [missesBefore, hitsBefore] = await counts();
-    // Connections are distributed in turn, so each worker fetches the page once.
+    // The workers receive connections in turn, so each worker fetches the page once.
     for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
     expect(await counts()).toEqual([missesBefore + 2, hitsBefore + 4]);
     expect(await metric('portico_workers')).toBe(2);
@@ -247,7 +250,7 @@ describe('a gateway with two workers', () => {
     const [first = 0] = pids();
     process.kill(first, 'SIGKILL');
     await eventually(() => !pids().includes(first));
-    // The other worker serves all requests in the meantime.
+    // In the meantime, the other worker serves all requests.
     for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
     await eventually(() => pids().length === 2);
     expect(await metric(hits('miss'))).toBeGreaterThanOrEqual(missesBefore + 4);
@@ -323,12 +326,12 @@ describe('another gateway with two workers', () => {
       callAt(adminUrl, `/overrides${path}`, { user: null, method: 'POST', body });
     const disable = { operation: 'listQuestions', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
 
-    // Connections are distributed in turn, so two calls reach both workers.
+    // The workers receive connections in turn, so two calls reach both workers.
     expect([...(await both(ideas)), ...(await both(questions))]).toEqual([200, 200, 200, 200]);
     expect((await override('', disable)).json).toMatchObject({ stored: true });
     expect(await both(questions)).toEqual([503, 503]);
 
-    // A worker demotes the check because of its own traffic; the other one has seen too few responses.
+    // One worker demotes the check because of its own traffic. The other one has not seen enough responses.
     isDrifting = true;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let refused = 0;
@@ -357,7 +360,7 @@ describe('another gateway with two workers', () => {
   });
 
   it('ignores messages of a worker that mean nothing', async () => {
-    // A worker whose memory is damaged sends messages that no worker would send.
+    // A worker with corrupted memory sends messages that no healthy worker would send.
     const file = join(tempFolder(), 'damaged.mjs');
     writeFileSync(
       file,
@@ -394,7 +397,7 @@ describe('the baseline of a gateway with two workers', () => {
       }),
     );
     const { child, end, call, api } = await serve({ PORTICO_CONFIG: file });
-    // Connections are distributed in turn.
+    // The workers receive connections in turn.
     const statuses = async () => [(await call(LIST)).status, (await call(LIST)).status];
     expect(await statuses()).toEqual([502, 502]);
     const more = { headers: { authorization: 'Bearer the-token-of-the-test' } };
@@ -434,7 +437,7 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
       return rows.find(({ operation }) => operation === 'listQuestions')?.count ?? 0;
     };
     await eventually(async () => (await violation()) >= 6);
-    // If the workers counted anything twice, it would appear in their next batch.
+    // If a worker counted anything twice, the next batch would contain it.
     await call('question.json?page=notANumber');
     await eventually(async () => (await violation()) >= 7);
     child.kill('SIGTERM');

@@ -13,7 +13,7 @@ function run(script: string, ...flags: readonly string[]): string {
 }
 
 /**
- * Returns the size of the young generation in bytes after a first and a second round of allocating objects that
+ * Returns the size of the young generation in bytes, after a first and a second round of allocating objects that
  * survive.
  */
 function sizesAfter(limited: boolean): readonly number[] {
@@ -32,7 +32,7 @@ function sizesAfter(limited: boolean): readonly number[] {
   return JSON.parse(output) as number[];
 }
 
-// Other V8 threads influence when survivors are counted, so the test uses the best of three runs.
+// The other threads of V8 influence when survivors are counted, so the best of three runs is used.
 it('the young generation does not grow during the start, but grows afterwards', () => {
   const unlimited = [1, 2, 3].map(() => sizesAfter(false)[0] ?? 0);
   const limited = [1, 2, 3].map(() => sizesAfter(true));
@@ -41,7 +41,7 @@ it('the young generation does not grow during the start, but grows afterwards', 
   expect(Math.max(...limited.map(([, later = 0]) => later))).toBeGreaterThan(during * 2);
 });
 
-/** Returns the factors by which V8 lets the heap grow until the next collection, according to its own report. */
+/** Returns the factors by which V8 lets the heap grow before the next collection, as V8 itself reports them. */
 function growthFactors(limited: boolean): readonly string[] {
   const output = run(
     `

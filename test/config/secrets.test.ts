@@ -26,12 +26,12 @@ const SERVICE = {
 interface Given {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
-  /** Other files in the configuration's folder: their contents by name. All files get `mode`. */
+  /** Other files in the configuration's folder: their contents, keyed by name. All files get `mode`. */
   readonly files?: Readonly<Record<string, string>>;
   readonly mode?: number;
 }
 
-/** Reads a configuration from a file that has other files next to it. */
+/** Reads a configuration from a file in a folder with other files. */
 function read({ config = {}, env = {}, files = {}, mode = 0o600 }: Given) {
   const folder = tempFolder();
   const write = (name: string, text: string) => {
@@ -140,8 +140,8 @@ describe('the admin token', () => {
 });
 
 /*
- * The attack: a second user of the machine, or a compromised process, reads a file that contains a secret and was
- * created with the usual permissions.
+ * The attack: a second user of the machine, or a compromised process, reads a file with a secret that was created
+ * with the usual permissions.
  */
 describe('a file with a secret that every user can read', () => {
   const { options: tls } = tlsFiles();

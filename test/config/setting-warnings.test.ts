@@ -26,7 +26,8 @@ const REAL = 'upstream: { url: "http://qa.example.org" }';
 const allow = (...entries: string[]) => `undocumented: { allow: [${entries.map((one) => `{ ${one} }`).join(', ')}] }`;
 
 describe('a setting that cannot have an effect causes a warning', () => {
-  // Each row has a configuration, the place of its warning, and a text replacement that makes the setting effective.
+  // Each row contains a configuration, the place of its warning, and a text replacement with which the setting has an
+  // effect.
   it.each([
     [`${REAL}\nreference: { seed: 2 }`, '/reference', ['url: "http://qa.example.org"', 'concurrency: 8']],
     [

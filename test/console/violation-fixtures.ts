@@ -1,7 +1,7 @@
 import type { ViolationRow } from '../../src/console/violations-api.ts';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 
-/** Creates a ledger entry with only the relevant members. */
+/** Creates a ledger entry with only the members that matter here. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '0123456789abcdef',

@@ -29,8 +29,8 @@ describe('the linter of the contract', () => {
     expect(lint.stderr).toBe('');
   });
 
-  // The contract must be readable by Spectral and by YAML 1.1 readers in other languages. A lint takes most of a second,
-  // so each one finds several errors.
+  // Spectral, and YAML 1.1 readers in other languages, must be able to read the contract. Linting takes most of a
+  // second, so each run finds several errors.
   it.each([
     {
       names: 'an unquoted date, a question mark inside braces, a list without items, and a missing contact',

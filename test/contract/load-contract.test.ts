@@ -13,7 +13,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Copies the contract's folder, changes the document in the copy, and returns the path of the copy. */
+/** Copies the contract's folder and changes the document in the copy. Returns the path of the copy. */
 function copy(change: (text: string) => string = (text) => text): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-contract-'));
   folders.push(folder);

@@ -7,8 +7,8 @@ interface Quirk {
   readonly sample: string;
   readonly query?: string;
   /**
-   * Changes to the sample that must be reported. Each has a path, the new value (undefined removes the current one) and
-   * the expected violation.
+   * Changes to the sample that must be reported. Each consists of a path, the new value (undefined removes the
+   * current value) and the expected violation.
    */
   readonly deviations: readonly (readonly [path: string, value: unknown, expected: string])[];
   /** Changes to the sample that must be reported but do not make the response invalid. */

@@ -23,7 +23,7 @@ export function operation(id: string): Operation {
 /** A JSON object that a test can modify. */
 export type Json = Record<string, unknown>;
 
-/** Returns a fresh copy of an example in the document. */
+/** Returns a new copy of an example in the document. */
 export function example(name: string): Json {
   return structuredClone(document.components.examples[name]?.value) as Json;
 }
@@ -40,8 +40,8 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
 }
 
 /**
- * Returns the contract's verdict on a response. By default, the response is JSON with status 200, and every id in the
- * request is the id of the node in the examples.
+ * Returns the contract's verdict on a response. By default, the response is JSON with the status 200, and every id in
+ * the request is the id of the node in the examples.
  */
 export function judge(
   id: string,

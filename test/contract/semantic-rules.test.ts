@@ -11,7 +11,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that leaves out a field that the rule needs. */
+  /** A projection that does not contain a field that the rule needs. */
   readonly blind?: string;
 }
 
@@ -302,7 +302,7 @@ describe('semantic rules', () => {
   });
 });
 
-// The attack: a very long list in which every item violates a rule. Each of these findings was compared with every
+// The attack: a very long list in which every item violates a rule. Each violation of a rule was compared with every
 // schema violation.
 it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;

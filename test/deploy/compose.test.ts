@@ -42,12 +42,12 @@ const own = services.filter(([, { build }]) => build !== undefined);
 
 describe('the compose file', () => {
   it('matches the schema of the Compose specification', () => {
-    // The schema is older than the keyword `$id`.
+    // The schema is so old that it does not use the keyword `$id`.
     const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     ) as object;
     const isCompose = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
-    // It is also older than the top-level `name` of a project.
+    // It is also older than the top-level member `name` of a project.
     const { name, ...rest } = compose;
     expect(name).toBe('portico');
     isCompose(rest);
@@ -80,8 +80,8 @@ describe('the compose file', () => {
       }
   });
 
-  // Otherwise, anyone on the network could use the consoles, whose token is published, and every service that has no
-  // password.
+  // Otherwise, anyone on the network could use the services without passwords, and the consoles, whose token is
+  // published.
   it('publishes ports only on loopback', () => {
     const ports = services.flatMap(([, { ports: published = [] }]) => published);
     expect(ports.length).toBe(6);
@@ -203,7 +203,7 @@ needsProgram('nginx', 'nginx as in the compose file', (nginx) => {
     const get = (target: string) => fetch(`http://127.0.0.1:${port}${target}`);
     let first = await get('/').catch(() => undefined);
     for (; first === undefined; first = await get('/').catch(() => undefined)) await wait(20);
-    // nginx tries the unavailable replica first.
+    // nginx first tries the replica that is unavailable.
     const others = await Promise.all(Array.from({ length: 50 }, async () => (await get('/')).status));
     expect(new Set([first.status, ...others])).toEqual(new Set([200]));
     const strange = '/services/v2/%71uestion%2F.json;a?q=a%2Fb%20c&topics=%7E';

@@ -90,7 +90,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   let image: UnpackedImage;
   beforeAll(async () => {
     image = unpackImage(busybox);
-    // As in the Dockerfile, the first start stores compiled code.
+    // The first start stores compiled code, as it does in the Dockerfile.
     const first = await start(image);
     await first.stop();
     image.seal();
@@ -157,14 +157,14 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       const { err } = await gateway.done;
       const count = (text: string) => err.split(text).length - 1;
       expect(count('was accepted')).toBeGreaterThan(300);
-      // V8 rejects code that was compiled with other flags, such as the code that other commands store.
+      // V8 rejects code that was compiled with other flags. This includes code that other commands have stored.
       expect(count('was rejected')).toBe(0);
       expect(count('was not initialized')).toBeLessThan(20);
     });
   });
 
-  // Outside a container, the admin side listens only on loopback. In a container it cannot, so anyone who can reach the
-  // published port could use the console.
+  // Outside a container, the admin side listens only on loopback. In a container, that is impossible, so anyone who
+  // can reach the published port could use the console.
   it('does not start in front of a real server without an admin token', async () => {
     const { code, err } = await finished(image.start(settings.command, { UPSTREAM_URL: 'http://127.0.0.1:9' }));
     expect([code, err]).toEqual([
@@ -189,7 +189,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     const { containers, volumes } = (object('deployment.yaml') as Pod).spec.template.spec;
     const [container] = containers;
     const secrets = { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' };
-    // Kubernetes' own default mode is 0644, and Portico refuses to start if files with secrets have this mode.
+    // The default mode in Kubernetes is 0644, and Portico does not start if files with secrets have this mode.
     const modeOf = (name: string) => {
       const { configMap, projected } = volumes.find((one) => one.name === name) ?? {};
       return (configMap ?? projected)?.defaultMode ?? 0o644;
@@ -231,7 +231,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       expect(await check({ ADMIN_PORT: String(other) })).toBe('fails with 1');
     });
 
-    // If the environment names a proxy, that proxy could return a 200 even though the gateway has failed.
+    // If the environment names a proxy, the proxy could return a 200 even after the gateway has failed.
     it('does not use a proxy', async () => {
       const proxy = await serve((_req, res) => void res.end('from the proxy'));
       const closed = await freePort();
@@ -256,7 +256,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   });
 });
 
-/** The members of a Deployment that the tests read. */
+/** The members of a Deployment that tests read. */
 interface Pod {
   spec: { template: { spec: { containers: [Container]; volumes: Volume[] } } };
 }
@@ -317,14 +317,14 @@ async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-/** Repeats a check until it holds. A check that throws does not hold yet. */
+/** Repeats a check until it succeeds. A check that throws has not succeeded yet. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds().catch(() => false))) await wait(20);
 }
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-/** Returns the files of the image, apart from the volume and the device, with their sizes and times. */
+/** Returns the files of the image, without those of the volume and the device, with their sizes and times. */
 function filesOf(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())

@@ -18,7 +18,7 @@ interface ExemplarResponse {
   }[];
 }
 
-/** Starts Prometheus with exemplar storage, and returns its address. */
+/** Starts Prometheus with storage for exemplars, and returns its address. */
 async function startPrometheus(path: string, target: string): Promise<string> {
   const folder = tempFolder();
   const config = { scrape_configs: [{ job_name: 'portico', static_configs: [{ targets: [target] }] }] };

@@ -68,7 +68,7 @@ interface Manifest {
   };
 }
 
-/** Values that turn everything on. */
+/** Values that turn on everything. */
 const FULL: ChartValues = {
   image: { repository: 'registry.example.org/portico', digest: `sha256:${'0a'.repeat(32)}` },
   imagePullSecrets: [{ name: 'registry' }],
@@ -125,7 +125,7 @@ describe('the Helm chart', () => {
     for (const one of all) new KINDS[one.kind][0](one as never).validate();
   });
 
-  // The schemas allow unknown members, which the API server drops with a warning. The types do not.
+  // The schemas allow unknown members, which the API server ignores with a warning. The types do not allow them.
   it('uses only members that Kubernetes knows', () => {
     const folder = tempFolder();
     const imports = Object.entries(KINDS).map(([kind, [, module]]) => `import type { I${kind} } from '${module}';`);

@@ -48,27 +48,30 @@ export function imageSettings(): ImageSettings {
 
 /** A copy of the image's files, and how to run programs in it. */
 export interface UnpackedImage {
-  /** The folder that corresponds to the root of the image. */
+  /** The folder that takes the place of the image's root. */
   readonly root: string;
   /**
-   * Starts a command with the image's user, working folder and environment, plus the given variables. The command can
-   * write only to the volume and /tmp.
+   * Starts a command with the image's user, working folder and environment, and with the given additional variables.
+   * The command can write only to the volume and /tmp.
    */
   readonly start: (
     command: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => ChildProcessWithoutNullStreams;
-  /** Makes the folder of compiled code read-only, as the whole image is after it has been built. */
+  /** Makes the folder of compiled code read-only. The whole image is read-only after it has been built. */
   readonly seal: () => void;
-  /** Writes files to a new folder, as Kubernetes mounts volumes: they belong to root and to the image's group. */
+  /**
+   * Writes files to a new folder in the way in which Kubernetes mounts volumes: the files belong to root and to the
+   * image's group.
+   */
   readonly mount: (folder: string, files: Readonly<Record<string, string>>, mode: number) => void;
 }
 
 /**
- * Copies the image's files to a temporary folder, without a container engine: it copies the files that `.dockerignore`
- * allows, runs the build, and keeps only the production packages. Node, busybox and their libraries come from this
- * machine. As root, programs run with the folder as their root folder (`chroot`). Otherwise, they see the paths of the
- * copy.
+ * Copies the image's files to a temporary folder. No container engine is needed: the function copies the files that
+ * `.dockerignore` allows, runs the build, and keeps only the production packages. Node, busybox and their libraries
+ * come from this machine. If this process runs as root, programs have the folder as their root folder (`chroot`).
+ * Otherwise, they see the paths of the copy.
  */
 export function unpackImage(busybox: string): UnpackedImage {
   const settings = imageSettings();
@@ -97,12 +100,12 @@ export function unpackImage(busybox: string): UnpackedImage {
   copy(busybox, inImage('/bin/busybox'));
   copy(join(packageRoot, 'deploy', 'healthcheck.sh'), inImage('/usr/local/bin/healthcheck.sh'));
   for (const library of librariesOf(process.execPath, busybox)) copy(library, inImage(library));
-  // Devices cannot be created without privileges, and a file works just as well here.
+  // Creating a device requires privileges, and a file works just as well here.
   fs.mkdirSync(inImage('/dev'));
   fs.writeFileSync(inImage('/dev/null'), '');
   fs.mkdirSync(inImage('/tmp'));
 
-  // Only the volume, /tmp and, until the image is sealed, the folder of compiled code are writable.
+  // Only the volume, /tmp and, before the image is sealed, the folder of compiled code are writable.
   spawnSync('chmod', ['-R', 'a=rX,u+x', root]);
   fs.mkdirSync(inImage(settings.volume));
   const [uid = 0, gid = 0] = settings.user.split(':').map(Number);
@@ -114,7 +117,7 @@ export function unpackImage(busybox: string): UnpackedImage {
     fs.chmodSync(inImage(path), 0o700);
   }
 
-  // Without privileges, the paths in commands and variables are replaced by those of the copy.
+  // Without privileges, paths in commands and variables are replaced by the paths of the copy.
   const local = (text: string) => (/^\/(?:portico|data|usr|bin|etc|run)\//.test(text) ? inImage(text) : text);
   return {
     root,
@@ -142,7 +145,7 @@ export function unpackImage(busybox: string): UnpackedImage {
   };
 }
 
-/** Returns the paths that `.dockerignore` allows in the build context. It must begin by excluding everything. */
+/** Returns the paths that `.dockerignore` allows in the build context. The file must begin by excluding everything. */
 function buildContext(): string[] {
   const [first, ...rest] = deployFile('Dockerfile.dockerignore')
     .split('\n')
@@ -163,7 +166,7 @@ function productionPackages(): string[] {
     .filter((place) => fs.existsSync(join(packageRoot, place)));
 }
 
-/** Returns the paths of the shared libraries of programs, and of the loader. */
+/** Returns the paths of the shared libraries that programs need, and of the loader. */
 function librariesOf(...programs: readonly string[]): Set<string> {
   const { stdout } = spawnSync('ldd', programs, { encoding: 'utf8' });
   return new Set([...stdout.matchAll(/(?:^|\s)(\/\S+\.so\S*) \(0x/gm)].map(([, path = '']) => path));

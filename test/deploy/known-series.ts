@@ -1,7 +1,10 @@
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { promqlUse } from './promql-use.ts';
 
-/** Metric names with their labels and each label's possible values. `undefined` means that any value is possible. */
+/**
+ * Metric names with their labels, and the possible values of each label. `undefined` means that any value is
+ * possible.
+ */
 export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string> | undefined>>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
@@ -46,7 +49,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** Adds the series of recording rules, with the labels that the rules preserve, to the known series. */
+/** Adds the series of recording rules to the known series. They have the labels that the rules preserve. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],
@@ -58,7 +61,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Returns a description of each name in a query that comes from neither the scrape nor a recording rule. */
+/** Returns a description of each name in a query that neither the scrape nor a recording rule defines. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

@@ -76,7 +76,7 @@ describe('the rules for Prometheus', () => {
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
-  // Otherwise, one cause, such as a failing upstream, would trigger a separate alert for each of many instances.
+  // Otherwise, one cause, such as a failing upstream, would trigger an alert for each of many instances.
   it('name no instance in an alert, and aggregate over the instances of a job', () => {
     for (const { alert, expr, annotations } of alerts) {
       expect(JSON.stringify(annotations), alert).not.toContain('labels.instance');
@@ -85,7 +85,7 @@ describe('the rules for Prometheus', () => {
     }
   });
 
-  // An average of ratios or of percentiles gives an idle instance the same weight as a busy one.
+  // In an average of ratios or of percentiles, an idle instance has the same weight as a busy one.
   it('average nothing over instances', () => {
     const all = [...rulesOf('alerts.yml'), ...rulesOf('recording.yml')].map(({ expr }) => expr);
     expect([...all, ...dashboardQueries()].filter((expr) => /\bavg\b|quantile by|histogram_avg/.test(expr))).toEqual(
@@ -133,7 +133,7 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
         copyFileSync(join(RULES_FOLDER, 'recording.yml'), join(folder, 'recording.yml'));
         const text = readFileSync(join(RULES_FOLDER, 'alerts.yml'), 'utf8');
         const path = join(folder, 'tests', 'alerts.test.yml');
-        // Running all tests would take most of a minute, so only those for the two broken alerts run here.
+        // Running all tests would take most of a minute, so only the tests of the two broken alerts run here.
         const all = parse(readFileSync(join(RULES_FOLDER, 'tests', 'alerts.test.yml'), 'utf8')) as RuleTests;
         const tests = all.tests.filter(
           ({ alert_rule_test: cases = [] }) =>

@@ -7,8 +7,9 @@ import { packageRoot } from '../../src/files/package-root.ts';
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
 
 /**
- * Options for running promtool. With Go's default settings, it would spend most of its time collecting garbage. Even
- * with this setting, all rules together take 15 s of CPU time, so the time limit allows for a busy machine.
+ * Options for running promtool. With the default settings of Go, it would spend most of its time collecting garbage.
+ * Even with this setting, all rules together take 15 s of CPU time, so the time limit is long enough for a busy
+ * machine.
  */
 export const PROMTOOL = { env: { ...process.env, GOGC: '400' }, timeout: 290_000 };
 

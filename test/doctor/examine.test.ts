@@ -7,7 +7,7 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { AUTHORIZATION, healthy, startRawServer } from './probe-setting.ts';
 
-/** Examines a server quickly: idle connections are watched for 100 ms only. */
+/** Examines a server quickly: idle connections are watched for only 100 ms. */
 function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<Examination> {
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
   if (!('address' in parsed)) throw new Error('invalid URL');
@@ -26,7 +26,7 @@ function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<
 const notDone = ({ steps }: Examination) =>
   steps.flatMap(({ name, notDone: reason }) => (reason === undefined ? [] : [`${name}: ${reason}`]));
 
-/** Serves the API only under a prefix, and pages for browsers elsewhere. */
+/** Serves the API only under a prefix. All other paths are pages for browsers. */
 const under =
   (prefix: string): FakeHandler =>
   (request, response) =>

@@ -3,7 +3,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { AUTHORIZATION, clientOf, healthy, LIST } from './probe-setting.ts';
 
 describe('the client of the doctor', () => {
-  // The doctor runs against production servers, so a mistake in a probe must not be able to change anything.
+  // The doctor examines production servers, so a mistake in a probe must never change anything on the server.
   it('refuses every method but GET and HEAD', async () => {
     const server = await startFakeUpstream(healthy);
     const client = clientOf(server.url);

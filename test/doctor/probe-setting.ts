@@ -10,19 +10,19 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 /** The path of the list that the probes request. */
 export const LIST = '/services/v2/question.json';
 
-/** The credential of the operator. */
+/** The operator's credential. */
 export const AUTHORIZATION = `Basic ${Buffer.from('checker:correct horse').toString('base64')}`;
 
 const operations = loadOperations(CONTRACT_DEFAULTS).filter(({ path }) => path === LIST);
 
-/** Returns a page of a list with 300 items, at most `cap` of them on one page. */
+/** Returns a page of a list of 300 items. A page contains at most `cap` items. */
 export function page(query: URLSearchParams, cap = 1000): object {
   const size = Math.min(Number(query.get('pageSize') ?? 15), cap);
   const list = Array.from({ length: Math.min(size, 300) }, (_, id) => ({ id }));
   return { list, totalCount: 300, page: 1, pageSize: size, pageCount: Math.ceil(300 / size) };
 }
 
-/** A server without defects: it knows one account, and returns errors in a known form. */
+/** A server without defects. It knows one account, and returns errors in a known form. */
 export const healthy: FakeHandler = ({ path, query, headers }) => {
   if (headers.authorization !== AUTHORIZATION)
     return {

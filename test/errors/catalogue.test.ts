@@ -20,7 +20,7 @@ describe('the page of errors', () => {
 });
 
 describe('every error code', () => {
-  // A code that is used only in the catalog and the metrics is never returned to a client.
+  // If only the catalog and the metrics contain a code, no client ever receives it.
   const others = readSources(join(ROOT, 'src')).filter(({ path }) => !/^(?:errors|telemetry|reference)\//.test(path));
 
   it.each(Object.keys(ERRORS))('is used by code that refuses requests: %s', (code) => {

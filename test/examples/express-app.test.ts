@@ -13,8 +13,8 @@ afterEach(() => {
 });
 
 /**
- * Runs the example exactly as written, except that it uses the sources instead of the installed package. Returns its
- * address.
+ * Runs the example exactly as written, except that it imports the sources instead of the installed package. Returns
+ * its address.
  */
 async function runExample(env: Readonly<Record<string, string>>): Promise<string> {
   const copy = join(root, 'examples', `.running-${process.pid}.ts`);

@@ -50,7 +50,7 @@ function gitlab(): Pipeline {
   const { contract } = parse(readFileSync(join(ROOT, 'docs/examples/gitlab-ci.yml'), 'utf8')) as {
     contract: { variables: Record<string, string>; script: string[]; after_script: string[] };
   };
-  // GitLab runs all script lines in a single shell.
+  // GitLab runs all script lines in one shell.
   return {
     variables: stringsOf(contract.variables),
     scripts: [contract.script.join('\n')],
@@ -67,9 +67,9 @@ async function portOf(server: Server): Promise<number> {
 }
 
 /**
- * Creates a program called `portico` in a folder. Only `reference` starts a process, which runs in the background until
- * a signal ends it. All other commands run in this process, because starting Node for each of them would take most of
- * the test's time.
+ * Creates a program called `portico` in a folder. Only `reference` starts a process, which runs in the background
+ * until a signal ends it. All other commands run in this process, because starting Node for each of them would take
+ * most of the test's time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;
@@ -123,7 +123,10 @@ interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
   /** The reports that the run wrote. */
   readonly wrote: readonly string[];
-  /** Repeats the last command, which decides the pipeline's result, with a baseline that accepts these violations. */
+  /**
+   * Repeats the last command, which determines the result of the pipeline, with a baseline that accepts these
+   * violations.
+   */
   decideAgain(accepted: readonly string[]): Promise<Step>;
 }
 
@@ -137,7 +140,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
     SERVER_PORT: String(port),
     SERVER_URL: `http://127.0.0.1:${port}`,
-    // Without `--complete`, incomplete items would cause violations, although only advisories.
+    // Without `--complete`, incomplete items would cause violations, but only advisories.
     SERVER_FLAGS: `--complete ${faults}`,
     CHECK_DELAY: '0',
     PORTICO_PASSWORD: 'admin',

@@ -9,7 +9,7 @@ import { alertsBetween } from '../deploy/replay-scrapes.ts';
 
 const LIST = '/services/v2/question.json';
 
-/** Returns a gateway's scrapes before and after an event. */
+/** Returns a gateway's scrapes from before and after an event. */
 async function scrapesAround(
   handler: FakeHandler,
   happens: (call: (target: string, call?: Call) => Promise<void>) => Promise<void>,
@@ -20,7 +20,7 @@ async function scrapesAround(
   const before = await scrape(gateway);
   await happens(async (target, call) => {
     const answer = await gateway.call(target, call);
-    // By the time the log line is written, the request has been counted.
+    // The request is counted before its log line is written.
     await gateway.lineOf(String(answer.headers['x-request-id']));
   });
   return [before, await scrape(gateway)];

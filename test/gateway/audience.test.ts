@@ -22,8 +22,9 @@ import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * No caller may ever get a response that was fetched for a caller of another audience. The upstream marks each response
- * with the credential that fetched it, and a simple model of the rules determines which marks a caller may see.
+ * No caller may ever receive a response that was fetched for a caller of another audience. The upstream marks each
+ * response with the credential with which it was fetched. A simple model of the rules determines which marks a caller
+ * may see.
  */
 
 const LISTS = [
@@ -86,7 +87,7 @@ interface Asking {
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** True to send an entity tag from an earlier response, which may have gone to another caller. */
+  /** True if the request sends an entity tag from an earlier response, which may have gone to another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }
@@ -107,7 +108,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences concentrate on one list, because otherwise callers would rarely request the same page. */
+/** Most sequences concentrate on one list, because callers would otherwise rarely request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),
@@ -258,7 +259,8 @@ describe.each(WORLDS)('with $name', (world) => {
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
   /**
-   * Returns whether a caller may read private fields. This includes callers that only the upstream knows and accepts.
+   * Returns whether a caller may read private fields. This is also true for callers whom only the upstream knows and
+   * accepts.
    */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
@@ -267,7 +269,8 @@ describe.each(WORLDS)('with $name', (world) => {
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === authorizationOf(caller);
     const kind = classOf(caller);
-    // Unverified callers and those that only the upstream knows share no responses and never use the service account.
+    // Unverified callers, and callers whom only the upstream knows, do not share responses and never use the service
+    // account.
     if (kind === undefined) return isOwn;
     if (world.service === true && INDEPENDENT.has(id)) return mark === basic('robot');
     const audience = world.audience(id);
@@ -323,7 +326,8 @@ describe.each(WORLDS)('with $name', (world) => {
     if (before === 'a purge') await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
     failing = upstreamFails;
     delays = [...waits];
-    // The requests are sent in two waves, so that the second wave can be served pages fetched by the first.
+    // The requests are sent in two waves, so that the second wave can receive pages that the first wave caused to be
+    // fetched.
     const half = Math.ceil(all.length / 2);
     await Promise.all(all.slice(0, half).map((one) => ask(one, tags)));
     await Promise.all(all.slice(half).map((one) => ask(one, tags)));

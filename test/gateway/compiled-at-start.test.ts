@@ -40,7 +40,7 @@ beforeEach(() => {
     compiled.push(how);
     throw new Error('a schema is compiled while requests are served');
   };
-  // Every way to compile a schema (`compile`, `validate`, `getSchema` and deferred references) ends in one of these
+  // Every way of compiling a schema (`compile`, `validate`, `getSchema` and deferred references) ends in one of these
   // functions.
   const internals = Ajv2020.prototype as unknown as Record<'compile' | '_compileSchemaEnv', () => unknown>;
   vi.spyOn(internals, 'compile').mockImplementation(refuse('compile'));

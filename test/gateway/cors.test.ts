@@ -100,7 +100,7 @@ describe('a response to a page of another origin', () => {
     },
   );
 
-  // The stored response must not contain the origin that asked first.
+  // The stored response must not contain the origin that requested it first.
   it('is shared by all origins', async () => {
     const target = '/services/v2/question.json?pageSize=7';
     fake.requests.length = 0;

@@ -9,8 +9,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * These gateways run in `staging` and `observe` mode in front of the reference server. For each kind of chaos, exactly
- * the violation that the documentation names must appear in the ledger. Without chaos, no request may cause a
+ * These gateways run in `staging` and `observe` mode, in front of the reference server. For each kind of chaos, the
+ * ledger must contain exactly the violation that the documentation names. Without chaos, no request may cause a
  * violation.
  */
 
@@ -25,7 +25,8 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // Only the tests of slow responses use this timeout, because on a busy machine other responses can be just as slow.
+    // Only the tests of slow responses use this timeout, because on a busy machine other responses can be equally
+    // slow.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
@@ -62,7 +63,7 @@ const gatewayIn = (mode: string, fault = ''): TestGateway => {
 /** Returns an account that may use the operation. To edit a comment, the account must also own it. */
 const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
 
-/** Bypasses the gateway to set up the state that an operation ends. */
+/** Bypasses the gateway to create the state that an operation ends. */
 async function prepare({ id }: OperationCase): Promise<void> {
   if (id === 'unmarkFavorite') await at(`/services/v2/node/${ids.node}/markfavorite.json`);
   if (id === 'cancelWiki') await at(`/services/v2/node/${ids.node}/wiki.json`);
@@ -86,7 +87,7 @@ let requests = 0;
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = counts.get(gateway);
   const call = callOf(operation);
-  // A connection that is deliberately broken gets no response, but its request is still recorded.
+  // A connection that is broken on purpose carries no response, but its request is still recorded.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const { entries } = await gateway.gateway.services.ledger.snapshot();
@@ -100,7 +101,7 @@ async function addedBy(gateway: TestGateway, operation: OperationCase, query = '
 const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
   `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
 
-/** How often each fingerprint had occurred in each gateway's ledger after its last request. */
+/** For each gateway's ledger, how often each fingerprint had occurred after the last request. */
 const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
@@ -108,7 +109,8 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 const TABLE = driftTable();
 
 /**
- * Observe mode waits for a slow response instead of refusing it, so the delay is only slightly longer than the timeout.
+ * In `observe` mode, Portico waits for a slow response and does not refuse it, so the delay is only slightly longer
+ * than the timeout.
  */
 const inMode = (row: DriftRow, mode: string): DriftRow =>
   row.fault === 'slow' && mode === 'observe'
@@ -133,7 +135,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
 
   it('has every kind of documented chaos in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    // `drift` has no row because it combines kinds that have rows of their own.
+    // `drift` has no row, because it combines kinds of chaos that have rows.
     expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 

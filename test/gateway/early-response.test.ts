@@ -7,9 +7,9 @@ import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A server can refuse an upload before it has read all of it: it responds and closes the connection. Because of the
- * unread data, the operating system resets the connection. The gateway's next write then fails before the gateway has
- * read the response.
+ * A server can refuse an upload before it has read the whole body: it responds and closes the connection. Because
+ * there is unread data, the operating system resets the connection. The gateway's next write then fails before the
+ * gateway has read the response.
  */
 
 const SIZE = 8_000_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     socket.once('data', () => {
       socket.pause();
       write(socket);
-      // This closes the connection once all bytes are written, without reading what was received.
+      // This closes the connection after all bytes have been written. Bytes that have been received are not read.
       socket.destroySoon();
     });
   });
@@ -68,7 +68,7 @@ function* parts(framing: (typeof FRAMINGS)[number]): Generator<Buffer> {
   if (framing === 'in chunks') yield Buffer.from('0\r\n\r\n');
 }
 
-/** Sends an upload. Returns the bytes received before the response was complete or the connection was closed. */
+/** Sends an upload. Returns the bytes that arrive before the response is complete or the connection is closed. */
 async function upload(mode: string, target: string, framing: (typeof FRAMINGS)[number]): Promise<string> {
   const client = connect(Number(new URL(gateways.get(mode)?.url ?? '').port), '127.0.0.1');
   const ended = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ describe.each(WAYS)('an upload to %s', (_name, mode, target) => {
       expect(await upload(mode, target, framing)).toMatch(/^HTTP\/1\.1 502 /);
     });
 
-    // Such a body ends only when the connection does, and a reset looks the same as a normal end.
+    // Such a body ends only when the connection ends, and a reset looks like a normal end.
     it('never receives a response without a length as if it were complete', async () => {
       write = (socket) => socket.write(`${HEAD}\r\n${REFUSAL}`);
       const text = await upload(mode, target, framing);

@@ -35,7 +35,7 @@ async function startTitled(): Promise<{ upstream: FakeUpstream; say(title: strin
 }
 
 needsProgram('redis', 'a fleet under odd conditions', (path) => {
-  // A purge must not depend on clocks: the numbers of the log decide which pages are older than it.
+  // A purge must not depend on clocks. The numbers in the log determine which pages are older than the purge.
   it('purges the pages of all gateways although their clocks differ by five minutes', async () => {
     const server = await startRedisServer(path);
     const { upstream, say } = await startTitled();
@@ -53,7 +53,7 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
       for (const one of gateways) expect(titleOf(await read(one))).toBe(title);
       for (const one of gateways) expect(stateOf(await read(one))).toMatch(/^portico; hit/);
     }
-    // Limits, logins and the list of gateways use the clock of the server.
+    // Limits, logins and the list of gateways depend on the clock of the server.
     for (const one of gateways) expect(await one.metric('portico_redis_unsynced_seconds')).toBeLessThan(5);
   });
 
@@ -132,7 +132,8 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     expect(sharedBy(gateway).follower.isSynced()).toBe(true);
   });
 
-  // SIGTERM arrives while a gateway holds the lock of a page. The others must get the page from it, or fetch it.
+  // A gateway receives SIGTERM while it holds the lock of a page. The others must receive the page from it, or fetch
+  // the page themselves.
   it('lets nobody wait for a page in vain if the gateway that fetches it is closed', async () => {
     const server = await startRedisServer(path);
     const { upstream, fetches } = await startTitled();

@@ -92,8 +92,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(titleOf(await read(at(0)))).toBe('second');
   });
 
-  // The fetch reads the old state, and its response arrives after the purge. If any gateway stored it as a new page,
-  // the purge would be undone for as long as the page is fresh.
+  // The fetch reads the old state, and its response arrives after the purge. If any gateway stored this response as a
+  // new page, the effect of the purge would be lost for as long as the page is fresh.
   it('never serves a page whose fetch began before a purge', async () => {
     const held = Promise.withResolvers<void>();
     fake.handler = async (request) => {
@@ -146,8 +146,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => fleet.every((one) => sharedBy(one).redis.isAvailable()));
   });
 
-  // Without the bound, a gateway that is cut off would serve pages that the others have purged for as long as they are
-  // fresh or may be stale.
+  // Without the bound, a gateway that is cut off could serve purged pages for as long as they are fresh or may be
+  // stale.
   it('serves no page beyond the bound while changes cannot arrive, and the same pages again afterwards', async () => {
     const server = await startRedisServer(path);
     const clock = createTestClock();
@@ -197,7 +197,9 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
   });
 
-  /** Starts a gateway whose connection to Redis can be cut, and another gateway whose connection stays up. */
+  /**
+   * Starts two gateways. The connection of one of them to Redis can be cut, and the connection of the other stays up.
+   */
   const startBesideProxy = async () => {
     const server = await startRedisServer(path);
     const proxy = await startTcpProxy(server.port);
@@ -208,8 +210,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     return { proxy, writer, reader: await start(server) };
   };
 
-  // The others cannot know about writes of a gateway that is cut off. They serve the old page until it can no longer be
-  // served, but not a moment longer than the gateway is cut off.
+  // The other gateways cannot know about the writes of a gateway that is cut off. They serve the old page until it is
+  // too old, but not for longer than the gateway is cut off.
   it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
     const { proxy, writer, reader } = await startBesideProxy();
     await read(reader);
@@ -232,7 +234,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       title = `round ${round}`;
       await read(reader);
       title = `round ${round} written`;
-      // The connection breaks while the purge is sent, so the writer cannot know whether it arrived.
+      // The connection breaks while the purge is being sent, so the gateway that wrote cannot know whether the purge
+      // arrived.
       const purged = purgeAt(writer);
       if (round % 2 === 0) proxy.cut();
       await purged;
@@ -251,7 +254,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     while ((await redisKeys('count')).length === 0);
     expect(await read(at(1), 'alice', `${QUESTIONS}?page=9`)).toMatchObject({ status: 400 });
     expect(fetches()).toBe(1);
-    // Another caller may see a different list.
+    // Another caller may receive a different list.
     expect((await read(at(1), 'bob', `${QUESTIONS}?page=9`)).status).toBe(400);
     expect(fetches()).toBe(2);
     // The write may have added pages.
@@ -334,7 +337,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(await redisCalls('set')).toBe(sets);
   });
 
-  // A server that hangs accepts commands and never replies. Requests must not wait for it for longer than the timeout.
+  // A server that hangs accepts commands and never replies. Requests must not wait for the server for longer than the
+  // timeout.
   it('serves requests while Redis hangs, and no page beyond the bound', async () => {
     const server = await startRedisServer(path);
     const config = { redis: { commandTimeoutMs: 100, maxUnsyncedSeconds: 1 } };
@@ -373,7 +377,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     const control = connectTo(server.url);
     await until(() => control.isAvailable());
     const lineage = sharedBy(a).changes.position()?.lineage;
-    // The gateway responds before Redis has the page.
+    // The gateway responds before Redis has stored the page.
     while (((await control.command('', ['KEYS', '*page:*}'])) as string[]).length === 0);
     await control.command('', ['FLUSHALL']);
     control.close();
@@ -397,7 +401,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => [a, b].every((one) => sharedBy(one).follower.isSynced()));
     expect((await read(a)).status).toBe(403);
     fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
-    // Otherwise, the page would now be served because the upstream fails.
+    // Otherwise, the page would now be served, because the upstream fails.
     expect((await read(b)).status).toBeGreaterThanOrEqual(500);
   });
 
@@ -408,8 +412,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     };
     const demoted = ({ gateway }: TestGateway) => gateway.services.guard.demoted();
 
-    // One gateway finds that the responses contain the caller's data. If the others did not learn of this, they would
-    // go on serving one caller's data to others.
+    // One gateway finds that the responses contain the caller's data. If the other gateways did not learn of this,
+    // they would continue to serve one caller's data to other callers.
     it('stores them for each caller at every gateway, once one gateway has found that they differ', async () => {
       const server = await startRedisServer(path);
       const [a, b] = (await startFleet(2, server, fake, { config, random: () => 0 })) as [TestGateway, TestGateway];
@@ -425,14 +429,14 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       await until(() => demoted(a).length > 0 && demoted(b).length > 0);
       for (const gateway of [a, b])
         for (const user of ['alice', 'bob']) expect(titleOf(await read(gateway, user))).toBe(`for ${user}`);
-      // A gateway that starts later reads the demotions before callers share anything.
+      // A gateway that starts later reads the demotions before its callers share any responses.
       const [late] = (await startFleet(1, server, fake, { config })) as [TestGateway];
       await until(() => demoted(late).includes('listQuestions'));
       expect(titleOf(await read(late, 'bob'))).toBe('for bob');
     });
 
-    // A page that is shared by callers with the same permissions must not reach a caller with other permissions, no
-    // matter which gateway fetched it and which serves it.
+    // A page that callers with the same permissions share must not reach a caller with other permissions, whichever
+    // gateway fetched the page and whichever serves it.
     it('never serves a page to a caller with other permissions, at any gateway', async () => {
       const audience = {
         operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },

@@ -204,7 +204,7 @@ describe('changes by the ladder', () => {
     await writeLadderFile(file, before);
     const { ladder, ladderFile } = (await start({ operations: {} }, clock)).gateway.services;
     clock.advance(1000);
-    // This is what `portico ladder --lift` writes.
+    // `portico ladder --lift` writes the same.
     await writeLadderFile(file, { ...before, steps: [{ ...promoted, move: 'lifted', at: clock() }] });
     clock.advance(1000);
     expect(ladder.lift('listIdeas', 'responses')).toBe(true);
@@ -276,7 +276,7 @@ describe('a flood of bad requests', () => {
 });
 
 needsProgram('redis', 'the console of gateways that share Redis', (path) => {
-  // Otherwise, the operator could see the result of an attempt that other gateways or workers still refuse or demote.
+  // Otherwise, the operator could see the result of a change that other gateways or workers still refuse or demote.
   it('responds to a lifted demotion only when the other gateways and workers can see it', async () => {
     const { url } = await startRedisServer(path);
     const gateway = await start({ redis: { url }, adminToken: 'the-token-of-the-test' });

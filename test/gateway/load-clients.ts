@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../builders/until.ts';
 
-/** A request that got no complete response with the expected status, and what happened instead. */
+/** A request without a complete response that has the expected status, and what happened instead. */
 interface LostRequest {
   readonly url: string;
   readonly reason: string;
@@ -10,7 +10,7 @@ interface LostRequest {
 
 /** The result of a load. */
 export interface LoadResult {
-  /** The number of requests that got the expected response. */
+  /** The number of requests that received the expected response. */
   readonly done: number;
   readonly lost: readonly LostRequest[];
 }
@@ -21,15 +21,18 @@ interface LoadOptions {
   readonly target: () => string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The number of clients. Half of them use a new connection for each request, and the others a persistent one. */
+  /**
+   * The number of clients. Half of them open a new connection for each request, and the other half use a persistent
+   * connection.
+   */
   readonly clients: number;
   /** Returns whether a response is the expected one. By default, its status must be 200. */
   readonly accepts?: (status: number, body: string) => boolean;
 }
 
 /**
- * Sends requests without a pause while `work` runs, and returns the number of responses and the lost requests. `work`
- * can wait until a given number of further requests has ended.
+ * Sends requests without a pause while `work` runs. Returns the number of responses and the lost requests. `work` can
+ * wait until a given number of further requests has ended.
  */
 export async function loadWhile(
   options: LoadOptions,
@@ -88,11 +91,11 @@ export interface Replica {
 }
 
 const POLL_MS = 50;
-/** How many requests per client end, on average, before each restart. */
+/** The average number of requests per client that end before each restart. */
 const REQUESTS_PER_CLIENT = 3;
 
 /**
- * Restarts replicas one after the other while clients send requests, as a rolling update does. The clients use only
+ * Restarts replicas one after another while clients send requests, as in a rolling update. The clients use only
  * replicas whose `/readyz` returns 200, which is checked twenty times a second. Returns the lost requests.
  */
 export async function rollingRestart(
@@ -128,7 +131,7 @@ export async function rollingRestart(
       const next = await start();
       replicas.push(next);
       while (!ready.includes(next.url)) await pause(POLL_MS);
-      // All clients are busy when the old replica drains, however slow the machine is.
+      // All clients are busy while the old replica drains, however slow the machine is.
       await further(options.clients * REQUESTS_PER_CLIENT);
       const old = replicas[0];
       await old?.stop();

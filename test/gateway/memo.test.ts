@@ -18,8 +18,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /*
- * The gateway remembers the meaning of each request target, keyed by its text. Nothing but response times may reveal
- * this: a gateway that forgets everything before each request must otherwise behave the same.
+ * The gateway remembers the meaning of each request target, keyed by the text of the target. Only response times may
+ * reveal this. A gateway that forgets everything before each request must otherwise behave in the same way.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -46,7 +46,7 @@ interface Heard {
   readonly text: string;
 }
 
-/** A connection that sends texts verbatim and returns the responses in order. */
+/** A connection that sends texts exactly as given, and returns the responses in order. */
 interface Wire {
   send(text: string): void;
   answer(method?: string): Promise<Heard>;
@@ -120,7 +120,7 @@ interface Watched extends TestGateway {
   isRemembered(rawTarget: string): boolean;
   /** Sends one request on a new connection. */
   ask(asked: Asked): Promise<Heard>;
-  /** Repeats a request until the target is remembered and the page is served to this caller from the cache. */
+  /** Repeats a request until the target is remembered and this caller receives the page from the cache. */
   warm(asked: Asked): Promise<Heard>;
   /** Repeats a request until the page exists in gzip form. */
   gzipped(target: string): Promise<Heard>;
@@ -180,7 +180,7 @@ function listNamed(id: string, name: string, more: object = {}): { readonly json
   };
 }
 
-/** Returns responses that name the caller who fetched them. Comments in them have private fields. */
+/** Returns responses that name the caller for whom they were fetched. Comments in them have private fields. */
 const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
   if (path.endsWith(QUESTIONS)) return listNamed('listQuestions', `of ${user} for ${target}`);
@@ -361,7 +361,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Returns everything that is visible about a request, apart from its ids and the time of day. */
+  /** Returns everything that is visible about a request, except its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;
@@ -374,7 +374,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // Requests in flight may also come from a refresh or a comparison in the background.
+    // A request in flight may also come from a refresh or a comparison in the background.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;
@@ -401,7 +401,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Compression is ignored because the gzip form may be ready on one side and not yet on the other.
+        // Compression is ignored, because on one side the gzip form may be ready before it is ready on the other.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
@@ -413,10 +413,10 @@ describe.each([
     };
   }
 
-  /** Returns Portico's own counters and gauges by name and labels, leaving out those that count bytes. */
+  /** Returns Portico's own counters and gauges by name and labels. Those that count bytes are left out. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
-    // A scrape also counts itself. Each side has its own upstream, whose address is part of the configuration.
+    // A scrape also counts itself, and each side has its own upstream, whose address is part of the configuration.
     const own = /^portico_(?!scrape_|cache_bytes|configuration_info|upstream_address_)/;
     return lines.filter((line) => own.test(line));
   }
@@ -706,8 +706,8 @@ describe('a repeated request for a page', () => {
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  // The attack: sending targets that are refused costs a client nothing. If they were remembered, they would displace
-  // the targets that other callers request.
+  // The attack: sending targets that are refused costs a client nothing. If such targets were remembered, they would
+  // displace the targets that other callers request.
   it('is never remembered with an invalid parameter, however often it is sent', async () => {
     const target = `${QUESTIONS}?nothing=known`;
     for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);

@@ -9,11 +9,12 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The ledger must also stay empty when nothing is wrong: a server that follows the contract causes no entries, for any
- * caller and any documented request. The only exceptions are advisories, because a few items lack an expected field.
+ * The ledger must also remain empty when nothing is wrong: a server that follows the contract causes no entries, for
+ * any caller and any documented request. The only exceptions are advisories, because a few items lack an expected
+ * field.
  */
 
-/** The expected fields that the reference server occasionally omits, by operation. */
+/** The expected fields that the reference server sometimes omits, by operation. */
 const INCOMPLETE = new Set([
   ...['slug', 'answerCount', 'primaryContainerId'].map((name) => `listQuestions /list/*/${name}`),
   'listActions /actions/*/extra',
@@ -34,7 +35,7 @@ beforeAll(async () => {
   reference = await startReferenceServer();
   ids = await referenceIds(reference.url);
   const page = await callAt(reference.url, '/services/v2/question.json?pageSize=100');
-  // The permission rules are the same in every mode, but only strict mode enforces them.
+  // The permission rules are the same in every mode, but only `strict` mode enforces them.
   strict = await startTestGateway({ upstream: reference });
   const privately = [
     { body: 'Between us.', visibility: 'recipients', recipients: [] },
@@ -95,7 +96,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   listAnswerComments: ['', ...ODD],
 };
 
-/** Returns several sets of ids for an operation. Some of the ids do not exist and cause a documented error. */
+/** Returns several sets of ids for an operation. Some of the ids do not exist, and cause a documented error. */
 const variantsOf = (operation: OperationCase): readonly Ids[] => {
   if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
     return [...nodes.slice(0, 4), ...hidden].map((node) => Object.assign({}, ids, { node }));
@@ -105,7 +106,7 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** Returns true unless the permissions or the page bounds refuse the request. */
+/** Returns whether neither the permissions nor the page bounds refuse the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
   strict.gateway
     .explain({ method, target, as })
@@ -137,8 +138,8 @@ function inTurn(accounts: readonly string[], most: number): string[] {
 }
 
 /**
- * Returns all documented reads, each by at most `most` of the permitted accounts, which take turns. The last of these
- * accounts sends its request twice, so that the second response is remembered or cached.
+ * Returns all documented reads. At most `most` of the permitted accounts, which take turns, send each of them. The
+ * last of these accounts sends its request twice, so that the second response is remembered or cached.
  */
 const allReads = (most: number): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
@@ -155,7 +156,7 @@ const allReads = (most: number): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** Sends the write operations for a few nodes. Before a write that ends a state, it sets up that state. */
+/** Sends the write operations for a few nodes. Before a write that ends a state, the function creates that state. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {
@@ -199,7 +200,7 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so it is enough to use all accounts in one mode.
+// An account sees the same data in every mode, so testing all accounts in one mode is enough.
 describe.each([
   ['strict', {}, ACCOUNTS.length],
   ['staging', { cache: { enabled: false } }, propertyRuns(2)],

@@ -6,9 +6,9 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: arbitrary requests and arbitrary responses. In `observe` mode, it counts as an outage if the gateway
- * fails when the upstream did not. The client must therefore get the upstream's status and bytes, regardless of what a
- * check finds and even if a check throws.
+ * The attack: arbitrary requests and arbitrary responses. In `observe` mode, it is an outage if the gateway fails
+ * when the upstream does not. The client must therefore receive the upstream's status and bytes, whatever a check
+ * finds, and even if a check throws.
  */
 
 let fake: FakeUpstream;
@@ -107,7 +107,7 @@ const query = fc.oneof(
     '?details=true&wrap=1&v1',
     '?includeOnly=list.id,__proto__.x,constructor',
   ),
-  // NUL and unencoded characters are left out because they are refused in every mode.
+  // NUL and unencoded characters are left out, because they are refused in every mode.
   fc.webQueryParameters().map((text) => `?${text}`.replaceAll(/%00|[^\w?%=&.,~-]/g, '').slice(0, 2000)),
 );
 const call = fc.record({
@@ -117,7 +117,7 @@ const call = fc.record({
   sentType: fc.constantFrom('application/json', 'text/plain', undefined),
 });
 
-/** Returns the part of the client's response that must be identical to the upstream's. */
+/** Returns the part of the client's response that must be the same as in the upstream's response. */
 const seen = ({ status: code, bytes }: { readonly status: number; readonly bytes: Buffer }) => ({
   status: code,
   bytes: bytes.toString('latin1'),
@@ -156,7 +156,7 @@ describe('observe', () => {
   });
 
   it('throws internally on none of them', () => {
-    // An error is a defect even if the gateway recovers from it, so none of these inputs may cause one.
+    // An error is a defect even if the gateway recovers from it, so none of these inputs may cause an error.
     expect(gateway.log.filter((line) => line.includes('"cause"') || line.includes('"failed"'))).toEqual([]);
   });
 

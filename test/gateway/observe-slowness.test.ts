@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 const QUESTIONS = '/services/v2/question.json';
 const UNDOCUMENTED = '/services/v2/badge.json';
 
-/** Limits that every request exceeds. Outside `observe` mode, all requests except the first would be refused. */
+/** Limits that every request exceeds. Outside `observe` mode, all requests but the first would be refused. */
 const TIGHT = {
   connectTimeoutMs: 1,
   headersTimeoutMs: 1,
@@ -37,7 +37,7 @@ describe('a slow upstream in observe mode', () => {
     const fake = await startFakeUpstream(() => undefined);
     const together = Promise.withResolvers<void>();
     fake.handler = async (request) => {
-      // No response is sent until all requests have arrived, so no request can have waited for another.
+      // No response is sent until all requests have arrived, so no request can have waited for another request.
       await together.promise;
       return request.path === QUESTIONS ? exampleAnswer(request) : { json: { badges: [] } };
     };

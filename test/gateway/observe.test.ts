@@ -24,8 +24,8 @@ beforeEach(() => {
 });
 
 /**
- * Headers that apply only to a connection, including the framing of bodies of unknown length, and the four headers that
- * `observe` may add.
+ * Headers that apply only to one connection, including those that frame bodies of unknown length, and the four
+ * headers that `observe` mode may add.
  */
 const NOT_END_TO_END = /^(?:connection|keep-alive|transfer-encoding|date)$/i;
 const ADDED = /^(?:x-request-id|contract-status|via|x-content-type-options)$/i;
@@ -39,7 +39,9 @@ function endToEnd(answer: Answer, left: RegExp): string[] {
   return fields.toSorted();
 }
 
-/** Checks that a client gets the same status, headers and bytes through the gateway as directly from the upstream. */
+/**
+ * Checks that a client receives the same status, headers and bytes through the gateway as directly from the upstream.
+ */
 async function expectSame(target: string, call: Call = {}, apart = /^$/): Promise<Answer> {
   const direct = await callAt(fake.url, target, call);
   const through = await gateway.call(target, call);

@@ -168,7 +168,7 @@ describe('an override that forces stale pages', () => {
     const clock = createTestClock();
     const gateway = await start({}, clock);
     await gateway.call(LIST);
-    // By now, the page is too old for every configured limit.
+    // By now, the page is older than every configured limit allows.
     clock.advance(1000);
     await set(gateway, FORCED, { forMinutes: 600 });
     const count = fake.requests.length;
@@ -284,7 +284,7 @@ describe('overrides', () => {
     await gateway.close();
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, -20));
     await expect(start()).rejects.toThrow(`${file} is not a valid overrides file: it is not JSON`);
-    // A forged end must not keep an override alive for longer than any operator may.
+    // A forged end time must not keep an override alive for longer than any operator may set.
     writeFileSync(
       file,
       JSON.stringify({
@@ -323,7 +323,7 @@ describe('overrides', () => {
     expect((await gateway.call(LIST)).status).toBe(200);
     const given = await gateway.admin('/overrides', { method: 'POST', body, user: 'alice', password: 'open-sesame' });
     expect(given.json).toMatchObject({ override: { by: 'alice' } });
-    // A page on another site must not be able to make changes through the operator's browser.
+    // A page on another site must not be able to make changes by using the operator's browser.
     const foreign = await gateway.admin('/overrides/end', {
       method: 'POST',
       body: { operation: 'listIdeas' },

@@ -15,7 +15,7 @@ const IDEAS = '/services/v2/idea.json';
 type Rule = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the address from which a request appears to come. The test gateways trust the loopback address to send this
+ * Sets the address from which a request seems to come. The test gateways trust the loopback address to send this
  * header.
  */
 const from = (address: string, call: Call = {}): Call => ({
@@ -120,7 +120,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     });
   });
 
-  // A wrong password must not use up the budget of the account's owner. Failed logins have limits of their own.
+  // A wrong password must not use up the budget of the account's owner. Failed logins have separate limits.
   it('do not count requests that authentication refuses, but those that permissions refuse', async () => {
     const { statuses, inTurn } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
     for (const answer of await inTurn(3, QUESTIONS, { user: 'alice', password: 'wrong' })) {

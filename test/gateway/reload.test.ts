@@ -25,7 +25,7 @@ async function place(options: Omit<TestGatewayOptions, 'upstream'> = {}): Promis
   return { upstream, gateway: await startTestGateway({ ...options, upstream }) };
 }
 
-/** Returns the path of an overlay that changes the contract, but not the validity of any message. */
+/** Returns the path of an overlay that changes the contract. The change does not affect the validity of any message. */
 function anotherTitle(): string {
   const file = join(tempFolder(), 'title.yaml');
   const action = '  - target: $.info\n    update: { title: Another }\n';
@@ -33,7 +33,7 @@ function anotherTitle(): string {
   return file;
 }
 
-/** Makes the upstream hold its next response. Returns a function that sends it. */
+/** Makes the upstream hold its next response. Returns a function that makes the upstream send the response. */
 function holdNext(upstream: FakeUpstream): () => void {
   const gate = Promise.withResolvers<undefined>();
   const { handler } = upstream;
@@ -210,7 +210,7 @@ describe('the cache after a reload', () => {
   });
 
   // The attack: a caller who has been removed from a role requests a page that was stored while the caller still had
-  // that role.
+  // the role.
   it('gives no stored page to a caller who may no longer see it', async () => {
     const { gateway } = await place();
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(200);
@@ -218,7 +218,7 @@ describe('the cache after a reload', () => {
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(403);
   });
 
-  // A page fetched under the previous rules might not be stored under the new ones.
+  // A page that was fetched under the previous rules might not be stored under the new rules.
   it('does not serve a page that a request in flight stores under the previous rules', async () => {
     const { gateway, upstream } = await place();
     const release = holdNext(upstream);
@@ -304,7 +304,7 @@ describe('after a reload, the credentials', () => {
     expect(statuses).toContain(401);
   });
 
-  // Without this test of a new verifier, a mistake in the address would lock everybody out or let everybody in.
+  // If a new verifier were not tested, a mistake in the address would lock everybody out or let everybody in.
   it('cannot be verified by an upstream that accepts every credential, or that does not respond', async () => {
     const verifying = await startFakeUpstream((request) =>
       request.path.includes('/jobs/gdpr/') && request.password !== 'alice'
@@ -401,7 +401,7 @@ describe('a rolling restart of two gateways', () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const start = async () => {
       const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 20 } } });
-      // Much longer than the interval at which readiness is checked, because a busy machine delays the checks.
+      // Much longer than the time between two readiness checks, because a busy machine delays the checks.
       const stop = () => gateway.gateway.close({ lameDuckSeconds: 4 });
       return { url: gateway.url, adminUrl: gateway.adminUrl, stop };
     };

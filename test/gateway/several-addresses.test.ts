@@ -9,7 +9,7 @@ const PAGE = '/services/v2/question.json';
 
 const hostOf = ({ url }: FakeUpstream) => new URL(url).host;
 
-/** Starts a gateway in front of two addresses of a real upstream. The first one can be replaced. */
+/** Starts a gateway in front of two addresses of a real upstream. The test can replace the first address. */
 async function startPair(config: Readonly<Record<string, unknown>> = {}, upstreamConfig = {}, firstUrl?: string) {
   const first = await startFakeUpstream(exampleAnswer, '/qa');
   const second = await startFakeUpstream(exampleAnswer, '/qa');

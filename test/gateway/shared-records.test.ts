@@ -74,7 +74,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
     expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
     const listed = () => a.gateway.services.shared?.instances.list() ?? [];
-    // The first gateway learns of the second one when it next sends its own report.
+    // The first gateway learns of the second gateway when it next sends its own report.
     while (listed().length < 2) await wait(100);
     expect(await api('fleet')).toMatchObject({
       instances: [
@@ -131,7 +131,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect((await a.call(LIST)).status).toBe(200);
     await own.start();
     await until(() => {
-      // The gateways try Redis again after a second.
+      // The gateways try to reach Redis again after a second.
       clock.advance(0.01);
       return a.gateway.services.overrides.active().length === 2;
     });
@@ -207,7 +207,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
       if (turn !== undefined) await ladder.promote(ledger, turn.commit);
       return turn !== undefined;
     };
-    // Neither gateway alone has seen enough requests.
+    // Neither gateway has seen enough requests on its own.
     for (const gateway of [a, a, b, b]) await gateway.call(LIST);
     for (const { ledger } of ladders) await ledger.flush();
     const turns = await Promise.all(ladders.map(promote));

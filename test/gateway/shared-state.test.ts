@@ -19,7 +19,7 @@ async function startGateway(redis: Record<string, unknown>) {
   return startTestGateway({ upstream, config: { redis, adminToken: 'the-token-of-the-test' } });
 }
 
-/** Waits until a metric has a value. Scrapes are expensive, so the test pauses between them. */
+/** Waits until a metric has a value. Scrapes are expensive, so there are pauses between them. */
 async function shows(gateway: TestGateway, series: string, isExpected: (value: number) => boolean): Promise<void> {
   while (!isExpected(await gateway.metric(series))) await wait(50);
 }
@@ -70,8 +70,8 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     expect(await one.metric('portico_redis_up')).toBe(1);
   });
 
-  // An acceptance that only one gateway knew would make the others refuse what the operator has accepted, and after a
-  // withdrawal, they would go on accepting it.
+  // If only one gateway knew of an acceptance, the others would refuse what the operator has accepted. After the
+  // acceptance was withdrawn, they would continue to accept it.
   it('apply what an operator accepts or withdraws at any of them, and write it to their own files', async () => {
     const { url } = await startRedisServer(path);
     const upstream = await startReferenceServer({ complete: true, chaos: ['wrong-type:creationDate@6'] });
@@ -100,7 +100,7 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     await until(() => fingerprints.every((fingerprint) => other.accepted().includes(fingerprint)));
     expect(other.accepted()).toBe(one.accepted());
     expect([await one.status(), await other.status()]).toEqual([200, 200]);
-    // A gateway that starts later uses its own file, which can be newer than what the log contains.
+    // A gateway that starts later uses its own file, which may contain newer changes than the log does.
     const late = await start();
     await until(() => late.gateway.services.shared?.changes.position()?.number !== undefined);
     expect([await late.status(), late.accepted()]).toEqual([502, '']);
@@ -112,7 +112,7 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     });
     expect(withdrawn.json).toEqual({ withdrawn: first });
     await until(() => !one.accepted().includes(first));
-    // Pages that were stored because the violation was accepted are no longer served.
+    // Pages that were stored because the violation was accepted must no longer be served.
     expect([await one.status(), await other.status()]).toEqual([502, 502]);
   });
 });

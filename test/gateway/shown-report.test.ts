@@ -6,7 +6,7 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { readText, sectionOf } from '../readme/tables.ts';
 
-/** Returns the report from docs/reports.md without its dates. */
+/** Returns the report in docs/reports.md without its dates. */
 function shownReport(): string {
   const [, shown = ''] = /```text\n(.*?)```/s.exec(sectionOf(readText('docs/reports.md'), 'An example')) ?? [];
   return withoutDays(shown);

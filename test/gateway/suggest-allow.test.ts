@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  // On this upstream, paths that contain `lost` do not exist.
+  // On this upstream, a path that contains `lost` does not exist.
   fake = await startFakeUpstream(({ target }) => ({ status: target.includes('lost') ? 404 : 200, json: {} }));
 });
 afterAll(() => fake.close());
@@ -69,7 +69,7 @@ it('what observe records and suggest-allow prints lets the same requests pass in
   await observe.close();
   const text = await suggest(ledger);
   expect(text).toContain("- { method: POST, path: '/services/v2/poll/{id}/ballot.json' } # 1 request");
-  // Clients choose the names in paths, so the names may be personal data.
+  // Clients choose the words in paths, so these words may be personal data.
   expect(text).not.toMatch(/jana|QA-1|7f9a|a%20b/);
   const config = parse(text) as Record<string, unknown>;
   for (const mode of ['staging', 'strict'])

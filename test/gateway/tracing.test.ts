@@ -21,7 +21,7 @@ async function start(config: Record<string, unknown> = {}, more: Partial<TestGat
     upstream,
     config: {
       tracing: { endpoint: receiver.url, exportSeconds: 0.01, ...tracing },
-      // The last export at the shutdown may take as long as draining.
+      // At shutdown, the last export may take as long as draining may.
       listen: { drainSeconds: 10, ...listen },
       ...rest,
     },
@@ -141,7 +141,7 @@ describe('the spans of a request', () => {
     });
   });
 
-  // An attacker sends a trace id and hopes that the upstream copies it into a page that other callers receive.
+  // An attacker sends a trace id, and hopes that the upstream copies it into a page that other callers receive.
   it('are linked if the response is stored, because the trace id of a caller must not reach a shared page', async () => {
     const { receiver, upstream, gateway } = await start();
     await gateway.call(PAGE, { headers: CALLED });
@@ -167,7 +167,7 @@ describe('the spans of a request', () => {
     await arrived.promise;
     const second = gateway.call(PAGE);
     await until(() => gateway.gateway.services.upstreams.stats().inFlight === 1);
-    // Nothing signals that the second request is waiting, so it is given time to join the first one.
+    // No event shows that the second request is waiting, so the test gives it time to join the first one.
     for (let turns = 0; turns < 1000; turns += 1) await new Promise(setImmediate);
     joined.resolve();
     await Promise.all([first, second]);
@@ -288,8 +288,8 @@ describe('the spans of an undocumented path', () => {
 });
 
 describe('in observe mode, the client span', () => {
-  // An attacker sends a header whose value is the name of another header. Code that sets `traceparent` by searching for
-  // its name would overwrite the wrong text.
+  // An attacker sends a header whose value is the name of another header. Code that finds `traceparent` by searching
+  // for its name would overwrite the wrong text.
   it('is named in the one traceparent header, and nothing else changes', async () => {
     const { receiver, upstream, gateway } = await start({ mode: 'observe' });
     await gateway.call(PAGE, { headers: { 'X-First': 'traceparent', 'X-Second': 'b', 'X-Third': 'traceparent' } });
@@ -347,7 +347,7 @@ describe('sampling', () => {
   const unsampled = { traceparent: `00-${CALLER.trace}-${CALLER.span}-00` };
   const trusted = { trustedProxies: ['127.0.0.1'] };
 
-  // An attacker sets the flag on every request, so that each of them is exported and costs money.
+  // An attacker sets the flag on every request, so that every request is exported and costs money.
   it('ignores the flag of an untrusted caller', async () => {
     expect(await isSampled({ sampleRatio: 0 }, CALLED)).toBe(false);
     expect(await isSampled({}, unsampled)).toBe(true);
@@ -372,8 +372,8 @@ describe('sampling', () => {
 });
 
 describe('the exported bytes', () => {
-  // An attacker, or a careless client, puts secrets and personal data into every part of a request. People who read the
-  // traces must not see them.
+  // An attacker, or a careless client, puts secrets and personal data into every part of a request. People who read
+  // the traces must not see them.
   it('contain nothing that a client sent', async () => {
     const { receiver, gateway } = await start({ mode: 'staging' });
     const planted = 'planted-4711';

@@ -128,8 +128,8 @@ describe('the CSV of an upload', () => {
     expect(new Set(violations.map(({ keyword }) => keyword))).toEqual(new Set(['gdpr-csv-no-user']));
   });
 
-  // The attack: an upload that consists almost entirely of line breaks. A pattern for blank lines would take quadratic
-  // time to search it.
+  // The attack: an upload that consists almost entirely of line breaks. Searching it with a pattern for blank lines
+  // would take quadratic time.
   it('is read in linear time if it consists of line breaks', () => {
     expect(faults(`email\n${'\n'.repeat(1_000_000)}x`, { maxRows: 10 })).toContain(
       '-: the upload has more than 10 rows below its header',
@@ -187,7 +187,7 @@ describe('a long CSV', () => {
     ]);
   });
 
-  // The attack: csv-parse kept the event loop busy for a second, because it collects all the cells of a row first. The
+  // The attack: csv-parse blocked the event loop for a second, because it first collects all cells of a row. The
   // second part of the text shows that nothing after such a row is read.
   it.each([
     ['cells', `email\n${','.repeat(1_000_000)}\na,b`, '2: the row has more cells than the header'],

@@ -59,8 +59,8 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  // If only the elapsed time counted, the upload would remain a duplicate until the clock reached its previous time
-  // again.
+  // If only the elapsed time counted and the clock were set back, the upload would remain a duplicate until the clock
+  // reached its earlier time again.
   it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);
@@ -180,7 +180,7 @@ needsProgram('redis', 'uploads through several gateways', (path) => {
     if (one === undefined || other === undefined) throw new Error('no gateways');
     const running = await one.begin(attempt);
     expect(await uploadTo(other, 201)).toBe('in flight');
-    // A forced upload does not end the claim of the one in progress.
+    // A forced upload does not end the claim of the upload that is in progress.
     expect(await uploadTo(other, 500, true)).toBe('first');
     expect(await uploadTo(other, 201)).toBe('in flight');
     if (running.verdict === 'first') running.finish(500);

@@ -15,7 +15,7 @@ describe('arrivals', () => {
     clock: () => 5_000,
   };
 
-  /** Creates a request as Node would, with the given target and headers (names and values alternate). */
+  /** Creates a request as Node would, with the given target and the given headers (alternating names and values). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const request = new IncomingMessage(new Socket());
     // Node's parser calls this method, which its types do not declare.
@@ -113,7 +113,7 @@ describe('arrivals', () => {
         expect(refused(() => read(url)[part])).toBe('unsafe_path');
     });
 
-    // A refused request must also be logged and counted under its own id, which the response must contain.
+    // A refused request must also be logged and counted under its own id, and its response must contain that id.
     it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({
@@ -132,9 +132,9 @@ describe('arrivals', () => {
       expect(arrivalOf('/a').authorization).toBeUndefined();
     });
 
-    // The attack: a client sends a second id, trace or condition, hoping that one part of the gateway reads the first
-    // one while another part reads the second. Repeated headers are joined into a single value (RFC 9110, section 5.3),
-    // which is not a valid id or trace.
+    // The attack: a client sends a second id, trace or condition, so that one part of the gateway might read the
+    // first while another part reads the second. Repeated headers are joined into a single value (RFC 9110, section
+    // 5.3), which is not a valid id or trace.
     it('joins repeated headers', () => {
       const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const repeated = ['If-None-Match', '"a"', 'if-none-match', '"b"', 'X-Request-Id', 'one', 'X-Request-ID', 'two'];
@@ -200,8 +200,8 @@ describe('arrivals', () => {
       expect(two.clientAddress).toBe('203.0.113.9');
     });
 
-    // The attack: a client evades the limits per address by sending a different value each time, for example one that
-    // includes its port, or by sending text that is not an address.
+    // The attack: a client evades the limits per address. It sends a different value each time, for example one that
+    // includes its port, or text that is not an address.
     it.each([
       ['198.51.100.7:51234', '198.51.100.7'],
       ['"198.51.100.7:51234"', '198.51.100.7'],
@@ -258,8 +258,8 @@ describe('arrivals', () => {
       expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // A write, or the refresh of a stored page, can continue after the client has disconnected. The upstream must still
-    // be sent the client's address.
+    // A write, or the refresh of a stored page, can continue after the client has disconnected. The upstream must
+    // still receive the client's address.
     it('remains the same after the connection is closed', async () => {
       for (const [trustedProxies, address] of [
         [[], '127.0.0.1'],

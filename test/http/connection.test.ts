@@ -91,9 +91,10 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one malformed pipelined message made the gateway drop the connection immediately, along with the
- * responses to the valid requests before it. A client that shares a connection to the gateway with other clients, for
- * example behind a balancer, could destroy their responses, even those to writes, by sending one invalid byte.
+ * The attack: one malformed message in a pipeline made the gateway drop the connection immediately, together with the
+ * responses to the valid requests before it. If several clients share a connection to the gateway, for example behind
+ * a balancer, one of them could destroy the responses to the others, even those to writes, by sending one invalid
+ * byte.
  */
 describe('a malformed message after valid ones', () => {
   const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
@@ -157,7 +158,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can hide further requests that some servers would read. The gateway must not execute any of
+  // The refused message can hide further requests, which some servers would read. The gateway must not execute any of
   // them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
@@ -186,7 +187,7 @@ describe('incoming bytes', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections are read into one buffer, so bytes left in it would be overwritten by another client's bytes.
+  // All connections are read into one buffer. If bytes were left in it, another client's bytes would overwrite them.
   it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, it } from 'vitest';
 import { startTestGateway } from '../builders/test-gateway.ts';
 
-// By default, Node responds to an unknown expectation with an empty 417, without calling the application.
+// By default, Node responds to an unknown expectation with an empty 417, and does not call the application.
 it('an expectation other than 100-continue is refused with the usual error body', async () => {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
   const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {

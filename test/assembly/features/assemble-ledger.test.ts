@@ -16,7 +16,7 @@ describe('the ledger of a gateway', () => {
   const roles = { file: join(packageRoot, 'config', 'roles.yaml') };
   const LISTEN = { port: 0, adminPort: 0, drainSeconds: 1 };
 
-  /** Returns settings for running Portico in a folder of its own. */
+  /** Returns settings for running Portico in a separate folder. */
   function settingsIn(folder: string, config: object = {}, env: Record<string, string> = {}) {
     const file = join(folder, 'portico.yaml');
     writeFileSync(file, JSON.stringify({ listen: LISTEN, roles, ...config }));

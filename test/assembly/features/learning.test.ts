@@ -27,7 +27,10 @@ async function violationsOf(gateway: TestGateway): Promise<string[]> {
   return entries.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Sends a request and waits until it is recorded, which happens only after the client has received the response. */
+/**
+ * Sends a request and waits until the request has been recorded, which happens only after the client has received the
+ * response.
+ */
 async function ask(gateway: TestGateway, target: string, status = 200): Promise<Answer> {
   const answer = await gateway.call(target);
   expect(answer.status, target).toBe(status);
@@ -45,7 +48,8 @@ const questions = (await callAt(reference.url, '/services/v2/question.json?pageS
 const commented = questions.list.flatMap(({ id, commentIds }) => (commentIds.length > 0 ? id : []));
 
 /**
- * Requests lists with and without an envelope, as well as the log, often enough to observe every drift several times.
+ * Requests lists with and without an envelope, and the action log, until every kind of drift has been observed
+ * several times.
  */
 async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
   for (let at = 0; at < times; at += 1)
@@ -58,7 +62,7 @@ async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
       await ask(gateway, `/services/v2/${target}`);
 }
 
-/** Learns from pages of questions and returns the overlay that the command writes, along with the observations file. */
+/** Learns from pages of questions. Returns the overlay that the command writes, and the observations file. */
 async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string; observations: string }> {
   const observations = fresh('observations.json');
   const overlay = fresh('learned.yaml');

@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-/** Starts a gateway whose shadow contract has these overlays. By default, it stores no pages. */
+/**
+ * Starts a gateway whose shadow contract has these overlays. Unless the test says otherwise, the gateway stores no
+ * pages.
+ */
 const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   startTestGateway({
     upstream: reference,
@@ -33,7 +36,7 @@ async function counted(
   least = 1,
 ): Promise<number> {
   const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
-  // Each scrape also gives pending work time to run.
+  // Each scrape also gives pending work a chance to run.
   for (;;) {
     const value = await gateway.metric(series);
     if (value >= least) return value;
@@ -156,7 +159,8 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // The second gateway's comparison starts later, so once it has finished, the first gateway's comparisons have too.
+    // The comparison of the second gateway starts later than those of the first, so when it has finished, the others
+    // have too.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

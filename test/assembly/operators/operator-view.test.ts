@@ -27,7 +27,7 @@ const report = {
   readiness: { ready: true, reasons: [] },
 };
 
-/** Returns the view of a primary process, whose workers report when the test says so. */
+/** Returns the view of a primary process. Its workers report when the test tells them to. */
 function primary() {
   const redis = createRedisMetrics();
   redis.watch({ isAvailable: () => true, unsyncedSeconds: () => 0, sharedPages: () => shared, instances: () => [] });

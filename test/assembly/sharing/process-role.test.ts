@@ -5,7 +5,7 @@ import { createPrimaryChangeLog } from '../../../src/workers/ipc-change-log.ts';
 import { createPeer, type Peer } from '../../../src/workers/ipc-peer.ts';
 import { ipcChannel } from '../../builders/ipc-channel.ts';
 
-/** Connects two workers to a primary process, all in this process. */
+/** Connects two workers to a primary process. All of them run in this process. */
 function processes() {
   const workers: { readonly number: number; readonly pid: undefined; readonly peer: Peer }[] = [];
   const handlers: PrimaryRole['handlers'] = {};
@@ -38,8 +38,8 @@ function processes() {
 }
 
 describe('the processes of one gateway', () => {
-  // After a password is changed on the legacy server, at first only one worker sees the old one refused. The other
-  // workers must not go on accepting it for as long as they remember it.
+  // After a password has been changed on the legacy server, at first only one worker sees that the old password is
+  // refused. The other workers must not continue to accept it for as long as they remember it.
   it('verify the credentials of a caller again after one of them was refused', async () => {
     const [one, other] = processes();
     const expired: string[] = [];

@@ -9,7 +9,7 @@ import { runInProcess } from '../run-in-process.ts';
 const scriptOf = async (shell: string) => (await runInProcess(['completion', shell])).out;
 const commands = await Promise.all(COMMANDS.map((entry) => entry.load()));
 
-/** Returns the completions that a real bash suggests for the last word of a command line. */
+/** Returns the completions that a real bash shell suggests for the last word of a command line. */
 async function offered(...words: string[]): Promise<string[]> {
   const folder = tempFolder();
   writeFileSync(join(folder, 'completion.sh'), await scriptOf('bash'));

@@ -38,7 +38,7 @@ describe('portico doctor', () => {
     const text = readFileSync(join(folder, 'found.yaml'), 'utf8');
     expect(parse(text)).toMatchObject({ mode: 'observe', upstream: { url: reference.url, concurrency: 2 } });
     expect(ran.out).toContain(text.trim());
-    // Each key comes with a reason.
+    // Each recommended key has a reason next to it.
     for (const line of text.split('\n').filter((one) => /: \S/.test(one) && !one.includes('#')))
       expect(text).toMatch(new RegExp(`# .*\\n${line.replaceAll(/[[\]{}.*+?^$|()\\]/g, String.raw`\$&`)}`));
     // Existing files are never overwritten.
@@ -57,7 +57,7 @@ describe('portico doctor', () => {
     expect(server.requests).toEqual([]);
   });
 
-  // The server controls realms, headers and errors, and may even echo the credential.
+  // The server determines realms, headers and errors, and may even repeat the credential in them.
   it('never shows the password, nor control characters from the server', async () => {
     const server = await startFakeUpstream(async (request, response) => {
       const answer = await healthy(request, response);

@@ -32,7 +32,8 @@ beforeEach(() => {
 });
 
 /**
- * Sends requests through a gateway and closes it, so that its files exist for the command. Returns the contract's id.
+ * Sends requests through a gateway and then closes the gateway, so that its files exist for the command. Returns the
+ * contract's id.
  */
 async function serveOnce(count: number, drift = false): Promise<string> {
   const upstream = await startFakeUpstream((request) =>

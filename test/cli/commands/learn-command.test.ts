@@ -63,7 +63,7 @@ describe('portico learn --against the reference server', async () => {
     for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(members));
   });
 
-  // YAML 1.2 does not need quotes around the dates in the evidence, but YAML 1.1 readers turn unquoted dates into date
+  // In YAML 1.2, the dates in the evidence do not need quotes, but YAML 1.1 readers turn unquoted dates into date
   // objects.
   it('writes an overlay that YAML 1.1 readers read in the same way', () => {
     expect(parse(text, { version: '1.1' })).toEqual(parse(text));
@@ -146,7 +146,7 @@ describe('portico learn --against the reference server', async () => {
   it('reports the values of enumerations, and paths that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
     expect(ran.out).toMatch(/ActionNode\.type: was also answer, comment,/);
-    // The walk receives the same few nodes many times, which does not prove that there are no other types.
+    // The walk receives the same few nodes many times. That does not prove that there are no other types.
     expect(ran.out).not.toMatch(/Node\.type: is one of/);
     expect(ran.out).toMatch(
       /GET \/services\/v2\/question\/\{id\}\.json: returns 200 \(3\).*\n.*no change to the contract/,
@@ -274,7 +274,7 @@ describe('portico learn', () => {
     const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       requested.push(path);
-      // One request succeeds, because if every request failed, the command would report that the URL is wrong.
+      // One request succeeds. If every request failed, the command would report that the URL is wrong.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };

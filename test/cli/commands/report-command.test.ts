@@ -148,7 +148,7 @@ describe('portico report', () => {
       code: 1,
       err: unknown.err,
     });
-    // A known release with no traffic in the given period is not an error.
+    // If a known release has no traffic in the given period, that is not an error.
     const quiet = ['report', '--release', '1.0', '--since', '2999-01-01', '--fail-on', 'new'];
     expect(await portico(quiet)).toMatchObject({ code: 0, err: '' });
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');

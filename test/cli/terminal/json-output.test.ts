@@ -35,7 +35,8 @@ const { url: walked } = await startFakeUpstream(exampleAnswer);
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
 describe('--format json', () => {
-  // Each row has a command, a path in its document, and the names of all members of the object at that path.
+  // Each row contains a command, a path in the command's document, and the names of all members of the object at that
+  // path.
   it.each<[command: string, path: string, members: string]>([
     ['plan', '', 'version kind operations undocumented'],
     ['plan', 'operations.0', 'operation method path checks errors stages moved overrides'],

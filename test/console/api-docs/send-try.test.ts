@@ -209,7 +209,7 @@ describe('requests from the form', () => {
       headers: { Accept: 'application/json' },
       body: '{"text":"it\'s \\"quoted\\"\\n"}',
     };
-    // Quotes and line breaks in a body must not end the string in the generated code.
+    // A quotation mark or line break in a body must not end the string in the generated code.
     const quoted = JSON.stringify(example.body);
 
     it('is JavaScript that sends the request with fetch', async () => {
@@ -301,7 +301,7 @@ describe('requests from the form', () => {
       expect(curlLine({ ...asked, body })).toContain(String.raw`--data-raw ''\''; touch /tmp/x; echo '\''' `);
     });
 
-    // With --data and --data-binary, a value that starts with @ is the name of a file.
+    // With --data and --data-binary, a value that begins with @ is the name of a file.
     it('sends a body that begins with @ literally, not a file of that name', () => {
       const line = curlLine({ ...asked, body: '@/etc/passwd' });
       expect(line).toBe('curl -X POST --data-raw @/etc/passwd http://127.0.0.1:8080/services/v2/x.json');

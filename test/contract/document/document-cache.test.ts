@@ -34,7 +34,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Returns a path inside a temporary folder at which no folder exists yet. */
+/** Returns a path, inside a temporary folder, at which there is no folder yet. */
 function newFolder(): string {
   const parent = mkdtempSync(join(tmpdir(), 'portico-document-'));
   folders.push(parent);
@@ -43,7 +43,7 @@ function newFolder(): string {
 
 const filesIn = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
 
-/** Replaces the only stored document with a different one that has a correct checksum. */
+/** Replaces the only stored document with a different document that has a correct checksum. */
 function plant(folder: string): void {
   const [file = ''] = filesIn(folder);
   const other = newFolder();
@@ -148,8 +148,8 @@ describe('a parsed document', () => {
   });
 });
 
-// The attack: the cached document determines what the gateway checks. Another user of the machine creates the files in
-// a shared folder before Portico does, or changes those that Portico has stored. The checksum offers no protection
+// The attack: the cached document determines what the gateway checks. In a shared folder, another user of the machine
+// creates the files before Portico does, or changes those that Portico has stored. The checksum offers no protection,
 // because it is not a secret.
 describe('a parsed document that another user may have written', () => {
   const stored = () => {

@@ -58,7 +58,7 @@ const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1
 
 const JUNK: readonly unknown[] = [null, true, false, '', 'text', -1, -0, 0, 1.5, 2 ** 60, [], {}, [[]], { a: 1 }];
 
-/** Generates a value that mostly conforms to a schema. */
+/** Generates a value that mostly matches a schema. */
 function valueFor(random: SeededRandom, schema: SchemaOrBoolean, file: string): unknown {
   if (typeof schema === 'boolean' || random.chance(0.06)) return random.pick(JUNK);
   const of = (part: SchemaOrBoolean) => valueFor(random, part, file);
@@ -93,7 +93,8 @@ describe('the explanation of errors', () => {
         if (expected.length === 0) continue;
         const explained = explain(value);
         const reported = expected.map(textOf);
-        // If a value fits none of several alternatives, the explanation reports only the errors of the intended one.
+        // If a value matches none of several alternatives, the explanation reports only the errors of the alternative
+        // that was meant.
         const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
         const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
         expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
@@ -105,8 +106,8 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword) && !EXPECTATIONS.includes(keyword))).toEqual([]);
   });
 
-  // Teams' ledgers and baselines identify violations by these texts, so only a change to the contract may change rows
-  // here; a change to the code must not.
+  // The ledgers and baselines of teams identify violations by these texts. A change to the contract may change rows
+  // here, but a change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
@@ -236,13 +237,13 @@ describe('the explanation of errors', () => {
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
 /**
- * The errors recorded for an operation's example after the value at one place was replaced, or removed if no new value
- * is given.
+ * The errors that are recorded for an operation's example after the value at one place has been replaced, or removed
+ * if no new value is given.
  */
 interface RecordedErrors {
   readonly file: string;
   readonly operation: string;
-  /** How many copies of the first item the list contains. */
+  /** The number of copies of the first item in the list. */
   readonly copies?: number;
   readonly at: string;
   readonly value?: unknown;
@@ -278,7 +279,7 @@ function keywordsIn(schema: SchemaOrBoolean): string[] {
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
 
-/** Wraps a value so that reads of its members or elements are counted. */
+/** Wraps a value so that each read of a member or element is counted. */
 function counted<T extends object>(value: T) {
   const count = { read: 0 };
   const get = (target: T, key: string | symbol): unknown => {
@@ -288,8 +289,7 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a client or an upstream sends far more invalid members and elements than anyone would want to see in a
-// report.
+// The attacks: a client or an upstream sends many more invalid members and elements than a report needs.
 describe('the work of an explanation', () => {
   it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));
@@ -311,7 +311,7 @@ describe('the work of an explanation', () => {
     expect(count.read).toBe(25);
   });
 
-  // The attack: large invalid values. Each of them would stay in memory until the next one replaced it.
+  // The attack: large invalid values. Each of them would stay in memory until the next such value replaced it.
   it('leaves no part of the value in memory', async () => {
     const schema: SchemaObject = { anyOf: [{ type: 'null' }, { type: 'string' }] };
     const explain = explanationOfOne(schema);

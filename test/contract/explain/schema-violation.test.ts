@@ -46,8 +46,8 @@ describe('one violation for one cause', () => {
     expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
   });
 
-  // A server that ignores `details=false` sends relations in a list of users. Their fields are undocumented, so these
-  // are only examples.
+  // A server that ignores `details=false` sends relations in a list of users. The specification does not document
+  // their fields, so the fields here are only examples.
   it.each([
     ['listTopicFollowers', 'followers', { user: { id: 18 }, topic: { id: 33 } }],
     ['listTopicFollowers', 'followers', { id: 7, creationDate: 1549465260000, user: { id: 18 }, topic: { id: 33 } }],

@@ -16,7 +16,7 @@ export function overlayFile(...actions: readonly OverlayAction[]): string {
   return fileWith(JSON.stringify({ overlay: '1.0.0', info: { title: 'Test', version: '1' }, actions }));
 }
 
-/** Returns the faults of the StartFault that `run` throws, or an empty list if `run` succeeds. */
+/** Returns the configuration errors in the StartFault that `run` throws, or an empty list if `run` succeeds. */
 export function faultsOf(run: () => unknown): readonly Fault[] {
   try {
     run();

@@ -101,7 +101,7 @@ describe('the certificate probe', () => {
     );
   });
 
-  // Anyone who can redirect the connection must get neither the credential nor even the API's paths.
+  // Anyone who can redirect the connection must learn neither the credential nor even the paths of the API.
   it('prevents every request to a server that is not trusted', async () => {
     const requests: unknown[] = [];
     const url = await startServer(createCertificate(), (request, response) => {
@@ -124,7 +124,7 @@ describe('the certificate probe', () => {
     );
   });
 
-  // With http, the credential would cross the network unencrypted before the redirect arrived.
+  // With http, the credential would cross the network unencrypted before the server could send the redirect.
   it('moves to https if the server redirects there, before it sends the credential', async () => {
     const secure = await startServer(createCertificate({ issuer: authority }), (_request, response) => {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ list: [{ id: 1 }], totalCount: 1 }));

@@ -5,8 +5,8 @@ import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { clientOf, healthy, runProbe, runProbeAt, texts, valueOf } from '../probe-setting.ts';
 
 /**
- * Runs the probe against a healthy server. The number of requests in flight decides their status and how long they seem to
- * take, because a busy machine would make real measurements unreliable.
+ * Runs the probe against a healthy server. The number of requests in flight determines their status, and how long
+ * they seem to take, because real measurements would be unreliable on a busy machine.
  */
 async function probing(measure: (inFlight: number) => Pick<ProbeResponse, 'ms' | 'status'>, maxConcurrency: number) {
   const { url } = await startFakeUpstream(healthy);
@@ -30,7 +30,7 @@ describe('the concurrency probe', () => {
     const { result, most } = await probing((inFlight) => ({ ms: 20, status: inFlight > 2 ? 503 : 200 }), 64);
     expect(valueOf(result, 'upstream.concurrency')).toBe(2);
     expect(texts(result).join()).toMatch(/With 4 concurrent requests, a request got 503/);
-    // The server was not loaded further. Up to 8 concurrent requests, only a failure stops the probe.
+    // The probe did not increase the load any further. Up to 8 concurrent requests, only a failure stops it.
     expect(most).toBe(4);
   });
 

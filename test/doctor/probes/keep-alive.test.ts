@@ -13,7 +13,7 @@ describe('the keep-alive probe', () => {
       });
     });
     const result = await runProbeAt(url, keepAliveProbe, { idleMs: 60_000 });
-    // A busy machine can notice the response or the close late, so the measured time is not certain.
+    // A busy machine may notice the response or the close late, so the measured time is only approximate.
     const [, measured = ''] = /closed an idle connection after (\d+) ms/.exec(result.facts.join()) ?? [];
     const ms = Number(measured);
     expect(measured).not.toBe('');
@@ -44,7 +44,7 @@ describe('the keep-alive probe', () => {
     expect(valueOf(result, 'upstream.idleTimeoutMs')).toBeLessThanOrEqual(800);
   });
 
-  // A firewall that forgets idle connections drops their packets or resets them, but closes nothing by itself.
+  // A firewall that forgets idle connections drops their packets or resets the connections, but does not close them.
   it('finds idle connections that no longer work although nobody closed them', async () => {
     const url = await startRawServer((socket) => {
       let count = 0;
