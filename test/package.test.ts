@@ -20,8 +20,8 @@ const manifest = read('package.json') as Manifest;
 const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
 
 /**
- * Returns the lock file's key for the package that `require` would find from inside a locked package. The search starts
- * in that package's own folder and continues upward.
+ * Returns the key, in the lock file, of the package that `require` would find from inside a locked package. The
+ * search starts in that package's own folder and continues upward.
  */
 function lockedFrom(from: string, name: string, all: Readonly<Record<string, LockedPackage>>): string | undefined {
   const parts = from === '' ? [''] : ['', ...from.split(/\/?node_modules\//).slice(1)];
@@ -57,7 +57,7 @@ describe('the package', () => {
 });
 
 describe('the lock file', () => {
-  // `npm ci` refuses a lock file without these entries, no matter which platform it was written on.
+  // `npm ci` refuses a lock file without these entries, no matter on which platform the file was written.
   it('has an entry for every optional package that a locked package names', () => {
     expect(missingOptional(packages)).toEqual([]);
     expect(Object.values(packages).some(({ optionalDependencies }) => optionalDependencies !== undefined)).toBe(true);

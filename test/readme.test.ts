@@ -12,7 +12,7 @@ import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const run = promisify(execFile);
 const readme = readText('README.md');
-/** The pages whose shell blocks contain only commands that exit on their own. */
+/** The pages in which every shell block contains only commands that end by themselves. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 
@@ -25,7 +25,7 @@ for configuration errors and failures, and 2 for usage errors. [cli.schema.json]
 of \`--format json\`.
 `;
 
-/** Runs the program from the repository root, using only the repository's own configuration. */
+/** Runs the program from the repository root. The only configuration is that of the repository. */
 const portico = (...args: readonly string[]) =>
   run(process.execPath, [join(ROOT, 'bin', 'portico.mjs'), ...args], {
     cwd: ROOT,

@@ -4,11 +4,11 @@ import { measureRequestFiles, readSources, requestFileLimits } from '../tools/st
 
 const sources = readSources(join(import.meta.dirname, '..', 'src'));
 
-/** Returns the advice to show when a limit is exceeded. */
+/** Returns the advice that is shown when a limit is exceeded. */
 const advice = (files: readonly string[]) =>
   `a newcomer has to read these files to follow a request. Move code into fewer files, or raise the limit in tools/structure.ts and state the reason in docs/architecture.md:\n${files.join('\n')}`;
 
-// The main files whose code runs for both hits and misses, and those whose code runs only for misses.
+// The most important files whose code runs for both hits and misses, and those whose code runs only for misses.
 const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/logs.ts'];
 const MISS = ['contract/compile/check-response.ts', 'upstream/create-upstream.ts'];
 

@@ -62,7 +62,7 @@ describe('createPublicHandler', () => {
   }
 
   /**
-   * Starts the public side of a gateway. Also returns the traces that it records and the queries whose parameters it
+   * Starts the public side of a gateway. Also returns the traces that it records, and the queries whose parameters it
    * decoded.
    */
   async function published({ arrival, services, ...parts }: Parts = {}) {
@@ -490,8 +490,8 @@ describe('traces at the edge', () => {
   }
 
   /**
-   * Passes a fake response to one of the two recording functions. Returns the recorded traces and a function that
-   * closes the response.
+   * Passes a fake response to one of the two functions that record requests. Returns the recorded traces, and a
+   * function that closes the response.
    */
   function recording(
     see: typeof recordAtClose,
@@ -619,7 +619,7 @@ describe("a client's abort signal", () => {
 
 describe('the recorder of traces', () => {
   // The attack: a request makes a metric or the ledger throw. Without a guard, the error would be thrown while the
-  // response closes and would crash the process.
+  // response closes, and would crash the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

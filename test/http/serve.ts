@@ -23,7 +23,7 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Starts a server on a free port and stops it at the end of the test. */
+/** Starts a server on a free port and stops the server at the end of the test. */
 export async function serve(
   listener: RequestListener | Server,
 ): Promise<{ url: string; port: number; server: Server }> {
@@ -35,7 +35,7 @@ export async function serve(
   return { url: `http://127.0.0.1:${port}`, port, server };
 }
 
-/** Sends text over a new connection and returns everything that is received until the server closes the connection. */
+/** Sends text over a new connection. Returns everything that arrives until the server closes the connection. */
 export function talk(port: number, text: string): { readonly socket: Socket; readonly heard: Promise<string> } {
   const socket = connect(port, '127.0.0.1');
   const parts: Buffer[] = [];

@@ -93,7 +93,7 @@ describe('a watched certificate', () => {
     expect(watched.notAfter()).toBeLessThan(Date.now() + 3 * DAY);
   });
 
-  // Kubernetes updates a mounted secret by replacing a symbolic link, which does not change the linked files.
+  // Kubernetes updates a mounted secret by replacing a symbolic link, so the linked files do not change.
   it('is replaced when a symbolic link leads to other files', async () => {
     const files = tlsFiles();
     const link = files.options.certFile;
@@ -121,7 +121,7 @@ describe('a watched certificate', () => {
     await until(() => watched.isOutdated());
     const keys = refused.flat().map(({ key }) => key);
     expect([keys, watched.notAfter(), server.setSecureContext.mock.calls.length]).toEqual([['certFile'], before, 0]);
-    // It is repaired by a later change.
+    // A later change repairs it.
     files.write(files.certificate);
     await until(() => !watched.isOutdated());
     expect(refused.flat().filter(({ key }) => key === 'certFile')).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('a watched certificate', () => {
     ]);
   });
 
-  // Anyone who steals the key for session tickets could decrypt all sessions that were resumed with it.
+  // With the key for session tickets, an attacker could decrypt all sessions that were resumed with it.
   it('gets a new key for session tickets every hour', async () => {
     let now = Date.now();
     const { server } = watching(tlsFiles(), () => now);

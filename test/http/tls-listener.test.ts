@@ -62,7 +62,7 @@ async function dialPlain(port: number): Promise<Socket> {
 
 const VARYING = /^(?:Date|X-Request-Id): .*\r\n|"requestId":"[^"]*",?/gm;
 
-/** Returns everything that is received until the connection closes. */
+/** Returns everything that arrives until the connection closes. */
 function heard(socket: Socket): Promise<string> {
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
@@ -132,8 +132,9 @@ describe('a listener with TLS', () => {
   });
 
   /*
-   * Node's TLS socket emits every record that it has received, even after it was paused. If the rest of each record were
-   * put back separately, later bytes would overtake earlier ones, and a part of a body could become a request.
+   * Node's TLS socket emits every record that it has received, even after it has been paused. If the rest of each
+   * record were put back separately, later bytes would overtake earlier ones, and a part of a body could become a
+   * request.
    */
   it('keeps the order of the bytes while the client does not read', async () => {
     const big = 'x'.repeat(300_000);
@@ -194,7 +195,7 @@ describe('a listener with TLS', () => {
     expect([failed.length, seen]).toEqual([1, []]);
   });
 
-  // A client that opens connections and never completes a handshake would otherwise hold them forever.
+  // Otherwise, a client that opens connections and never completes a handshake would occupy them forever.
   it('closes and counts a connection whose handshake takes too long', async () => {
     const { port, failed } = await listening(true, echo, { handshakeTimeoutSeconds: 0.05 });
     const socket = await dialPlain(port);
@@ -230,7 +231,7 @@ describe('client certificates', () => {
     const listener = await listen(created, LISTENER);
     open.push(listener);
     const { port } = created.server.address() as AddressInfo;
-    /** Sends one request and returns the status line, or an empty string if the connection was closed instead. */
+    /** Sends one request. Returns the status line, or an empty string if the connection was closed instead. */
     const status = async (client?: { readonly cert: string; readonly key: string }) => {
       try {
         const socket = await connectTls(port, {

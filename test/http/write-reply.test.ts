@@ -51,8 +51,8 @@ interface Context {
 }
 
 /**
- * Writes a plan's reply. Returns the client's response, the number of bytes counted, and the pages whose gzip form was
- * requested.
+ * Writes a plan's reply. Returns the response that the client received, the number of bytes that were counted, and
+ * the pages whose gzip form was requested.
  */
 async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call = {}) {
   const bytes: (number | Promise<number>)[] = [];
@@ -162,8 +162,8 @@ describe('a reply that its plan does not store', () => {
   });
 });
 
-// The attack: a user of the upstream puts HTML into a response that is sent as plain text or without a type. A browser
-// that guesses the type runs the HTML in the gateway's origin.
+// The attack: a user of the upstream puts HTML into a response that is sent as plain text or without a type. A
+// browser that guesses the type runs the HTML in the gateway's origin.
 describe('content sniffing of a reply', () => {
   const sent = async (status: number, headers: Reply['headers']) =>
     (await written({ status, headers, body: Buffer.from('<p>') })).answer.rawHeaders.filter(
@@ -347,7 +347,7 @@ describe('a streamed reply', () => {
     expect(await endOf(body)).toBeUndefined();
   });
 
-  // A client that receives half of a body followed by a normal end mistakes that half for the whole.
+  // A client that receives half of a body, followed by a normal end, mistakes that half for the whole body.
   it("breaks the client's connection if it is destroyed", async () => {
     const { body } = openBody('abc');
     body.onPart(() => setImmediate(() => body.destroy()));
@@ -362,7 +362,7 @@ describe('a streamed reply', () => {
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  // A client that requests large responses but does not read them must neither exhaust the memory nor keep the upstream
+  // A client that requests large responses without reading them must neither exhaust the memory nor keep the upstream
   // waiting forever.
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const { body, source } = openBody();
@@ -439,8 +439,8 @@ describe('the edge headers', () => {
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
 
-  // The attack: a message causes a violation for which computing the report id throws. This turned the finished
-  // response into a 500.
+  // The attack: a message causes a violation for which computing the report id throws an error. This error turned the
+  // finished response into a 500.
   it('leave out a verdict that cannot be written', () => {
     const trace = traceWith({ violations: [violationWith()] });
     const mistake = new RangeError('Maximum call stack size exceeded');

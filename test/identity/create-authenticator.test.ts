@@ -75,7 +75,7 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // With Retry-After: 0, all clients would retry immediately, while the queue is still full.
+  // With Retry-After: 0, all clients would retry immediately, while the queue was still full.
   it.each([0, 0.2])(
     'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
     async (wait) => {
@@ -282,8 +282,8 @@ describe('a recently verified caller', () => {
     expect(decide(header)).toBe(outcome);
   });
 
-  // The attack: a client sends a credential that is almost equal to the verified one, in case the comparison is too
-  // loose.
+  // The attack: a client sends a credential that is almost equal to the verified one. A loose comparison would accept
+  // it.
   it('is found only by a header with exactly the same name and password', async () => {
     const { decide, first } = await remembered();
     const right = basic('alice');
@@ -362,8 +362,8 @@ describe('the synchronous decision', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, determining the client's address takes time, and a request for a stored page does not need the
-  // address.
+  // Behind a proxy, determining the client's address takes time, and the address is not needed to serve a stored
+  // page.
   it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {

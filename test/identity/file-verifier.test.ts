@@ -37,8 +37,8 @@ describe('the file verifier (rules, 2)', () => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
-  // If a name has no hash, the password is compared with a decoy, which must not match any password, especially not
-  // that of an account.
+  // If a name has no hash, the password is compared with a decoy hash. No password may match the decoy, especially
+  // not the password of an account.
   it.each(['mallory', 'mapped only'])("rejects every account's password for %s", async (name) => {
     const accounts = await Promise.all(
       [CHEAP, { ...CHEAP, memory: 128 }].map(async (costs, index) => ({
@@ -58,7 +58,8 @@ describe('the file verifier (rules, 2)', () => {
     await expect(first).resolves.toEqual({ kind: 'invalid' });
   });
 
-  // The attack: if a name that does not exist took less work, the response time would reveal which names exist.
+  // The attack: if Portico did less work for a name that does not exist, the response time would reveal which names
+  // exist.
   it.each([
     ['an account with a wrong password', 'alice'],
     ['an account without a hash', 'mapped only'],

@@ -44,8 +44,8 @@ describe('the failure limiter', () => {
     expect(limiter.begin('b', 'alice', START + 3)).toBeUndefined();
   });
 
-  // The attack: one address makes failed attempts with thousands of made-up names, until the table contains only its
-  // own pairs of address and name.
+  // The attack: one address makes failed attempts with thousands of made-up names, until the table contains only
+  // pairs with this address.
   describe('with made-up names from one network', () => {
     const options = { limit: 2, windowSeconds: 60, maxPairs: 640 };
     const sprayed = (limiter: ReturnType<typeof createFailureLimiter>, network: string, count: number, now = START) =>
@@ -89,7 +89,7 @@ describe('the work gate', () => {
   const HOME = '192.0.2.1';
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  /** Creates tasks that end when the test ends them, and records the order in which they start. */
+  /** Creates tasks that end when the test ends them. Records the order in which they start. */
   function tasks() {
     const began: string[] = [];
     const ends = new Map<string, PromiseWithResolvers<string>>();
@@ -158,8 +158,8 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b']);
   });
 
-  // The attack: one address sends passwords with made-up names faster than they can be hashed. Its attempts filled the
-  // queue, so every caller logging in for the first time was refused with 429.
+  // The attack: one address sends passwords with made-up names faster than the passwords can be hashed. Its attempts
+  // filled the queue, so every caller who logged in for the first time was refused with 429.
   it("accepts another network's task while one network fills the queue, and runs it next", async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 3 });
@@ -188,7 +188,7 @@ describe('the work gate', () => {
     await expect(gate.run(task('e'), false, 'three')).resolves.toBeUndefined();
   });
 
-  // If the upstream is slow, each probe takes seconds. A single address must not occupy all slots for that long.
+  // If the upstream is slow, each probe takes seconds. A single address must not occupy all slots during that time.
   it('reserves a slot that a single network never gets', () => {
     const { began, task } = tasks();
     const gate = createWorkGate({ concurrency: 3, queue: 9 });

@@ -3,9 +3,9 @@ import { createLoginLimiter } from '../../src/identity/login-limiter.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
 /*
- * The attack: many addresses guess the password of one name, each so rarely that it stays below the limit for its own
- * pair of address and name. A limit for the name alone would stop them, but then anyone could lock out the name's user
- * by failing on purpose.
+ * The attack: many addresses guess the password of one name. Each of them guesses so rarely that it stays below the
+ * limit for its own pair of address and name. A limit for the name alone would stop them, but anyone could then lock
+ * out the name's owner by failing on purpose.
  */
 
 const FAILURES = { limit: 10, windowSeconds: 60, limitPerName: 3, trustSeconds: 3600, maxPairs: 100 };
@@ -79,7 +79,7 @@ describe('guesses for one name from many addresses', () => {
     const clientAddress = () => '203.0.113.1';
     await ask(basic('alice'), { clientAddress });
     await guess(ask, 20);
-    // The user makes a mistake and corrects it. The second address uses the verified credential.
+    // The user makes a mistake and then corrects it. The second address uses the verified credential.
     expect((await refusalOf(ask(basic('alice', 'mistyped'), { clientAddress }))).code).toBe('credentials_refused');
     expect((await ask(basic('alice'), { clientAddress })).principal.kind).toBe('verified');
     expect((await ask(basic('alice'), { clientAddress: () => '203.0.113.2' })).principal.kind).toBe('verified');

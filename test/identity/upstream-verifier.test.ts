@@ -12,8 +12,8 @@ const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization
 const statusOf = (status: number | (() => number)) => (typeof status === 'number' ? status : status());
 
 /**
- * Creates an upstream that returns `right` for alice and `wrong` for all others. Either value can be a function that
- * throws.
+ * Creates an upstream that returns `right` for alice and `wrong` for everyone else. Either value can be a function
+ * that throws.
  */
 function upstream(right: number | (() => number), wrong: number | (() => number)) {
   const state = { right, wrong, now: START };

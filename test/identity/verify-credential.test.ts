@@ -43,8 +43,8 @@ describe('verification', () => {
       expect(hashed).toEqual([basic('alice')]);
     });
 
-    // The attack: a proxy sends requests from several callers over one connection. No caller may be mistaken for
-    // another.
+    // The attack: a proxy sends the requests of several callers over one connection. Portico must never mistake one
+    // caller for another.
     it('distinguishes the credentials on one connection, and forgets them there too', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask, authenticator } = authenticating(verifier);
@@ -147,8 +147,8 @@ describe('verification', () => {
       await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
     });
 
-    // The attack: a client can usually choose among the 2^64 addresses in its IPv6 network, and uses a new one for each
-    // guess.
+    // The attack: a client can usually choose among the 2^64 addresses in its IPv6 network, and uses a new address
+    // for each guess.
     it('counts all addresses of an IPv6 network as one', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier, { failures });

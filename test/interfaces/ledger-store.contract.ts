@@ -105,7 +105,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect((await read(store)).entries[0]).not.toHaveProperty('history');
     });
 
-    // An earlier version gave undocumented paths and parameters the category `undocumented`.
+    // An earlier version used the category `undocumented` for undocumented paths and parameters.
     it('continues an entry of an earlier version, with the latest category', async () => {
       const store = storeWith();
       await store.write(batch({ entries: [entry({ category: 'undocumented' })] }));
@@ -139,7 +139,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    // Because of this order, a client cannot push other violations out of the store by inventing parameter names.
+    // Because of this order, a client that makes up parameter names cannot push other violations out of the store.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>
@@ -200,7 +200,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
         ];
       };
       const [whole, undocumented] = ['a000000000000001', 'b'];
-      // The results include the whole hour in which the given instant falls.
+      // The results include the whole hour that contains the given instant.
       expect(await counts({ since: NOW + 1000 })).toEqual([
         [
           [whole, 2],

@@ -64,9 +64,10 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // Once the ledger has dropped violations, there is no way to tell which responses contain only accepted violations.
+    // After the ledger has dropped violations, it is impossible to tell which responses contain only accepted
+    // violations.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });
-    // Unlike responses, requests with accepted violations do not count as passed.
+    // Unlike a response, a request with accepted violations does not count as passed.
     const requests = {
       ...snapshotOf(['listIdeas', 'requests', { reported: 8 }]),
       entries: [entryWith({ ...known, operation: 'listIdeas', check: 'requests' })],

@@ -20,7 +20,7 @@ describe('a learner', () => {
     expect(one.shouldSample('listIdeas')).toBe(true);
   });
 
-  // A monitor that polls the same page all day must not make a guess look certain.
+  // If a monitor polls the same page all day, a guess must not become more certain.
   it('learns as much from a page that is polled a thousand times as from the page alone', () => {
     const polled = learner();
     const once = learner();
@@ -28,7 +28,7 @@ describe('a learner', () => {
     const items = Array.from({ length: 25 }, (_, at) => ({ id: at, badge: 1, nodeStates: ['closed', 'by somebody'] }));
     once.sampleResponse(response(page(...items), { request, pageSize: 25 }));
     times(1000, (at) => {
-      // The first half of the responses are identical. In the other half, a counter changes and the items are in
+      // The first half of the responses are identical. In the second half, a counter changes, and the items are in
       // reverse order.
       const counted = at < 500 ? items : items.map((item) => Object.assign({ viewCount: at }, item)).toReversed();
       polled.sampleResponse(response(page(...counted), { request, pageSize: 25 }));
@@ -43,7 +43,7 @@ describe('a learner', () => {
     const author = { id: 5, username: 'x', reputation: 1, badge: 1 };
     times(40, () => one.sampleResponse(response(page({ author }))));
     const found = () => learnedBy(one).proposals.find(({ place }) => place.endsWith('.badge'));
-    // A single object is not enough for the name of a field to be stored.
+    // A single object is not enough for the name of one of its fields to be stored.
     expect(found()).toBeUndefined();
     times(3, (at) => one.sampleResponse(response(page({ author: { ...author, id: 6 + at } }))));
     expect(found()?.evidence).toMatchObject({ seen: 4, answers: 4 });
@@ -60,8 +60,8 @@ describe('a learner', () => {
     expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
   });
 
-  // A vocabulary must not be closed just because a monitor keeps polling a few items or the gateway is restarted every
-  // day.
+  // A monitor that keeps polling a few items must not be enough to make a vocabulary count as complete, and neither
+  // must a daily restart of the gateway.
   it('does not close a vocabulary with items that are counted again after each restart', () => {
     let before = emptyObservations(NOW);
     for (let run = 0; run < 60; run += 1) {
@@ -172,7 +172,7 @@ describe('a learner', () => {
     const one = learner();
     const cut = { ...sized(200, 80), totalCount: 500 };
     times(4, () => one.sampleResponse(response(cut, { pageSize: 200 })));
-    // This page is short because it is the last one, not because the server truncated it.
+    // This page is short because it is the last page, not because the server truncated it.
     times(9, () => one.sampleResponse(response({ ...sized(50, 20), totalCount: 120 }, { pageSize: 50, page: 3 })));
     expect(learnedBy(one).proposals.map(({ statement }) => statement)).toContain('80 is the largest page');
   });

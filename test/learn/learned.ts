@@ -49,8 +49,8 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 }
 
 /**
- * Returns a page of questions with one copy of the contract's example item per argument. The argument's members replace
- * those of the example. Each item gets its own id unless the argument contains one.
+ * Returns a page of questions, with one copy of the contract's example item per argument. The members of the argument
+ * replace those of the example. Each item has its own id unless the argument contains one.
  */
 export function page(...given: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
@@ -67,7 +67,8 @@ export interface Learned {
 }
 
 /**
- * Writes a learner's observations to the text of a file and reads them back, as the command does. Returns the result.
+ * Writes a learner's observations to the text of a file and reads them again, as the command does. Returns the
+ * result.
  */
 export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   const file = writeObservations(one.observations()) ?? '';

@@ -42,7 +42,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
-    // Repeated headers are joined with a comma, and neither of their values may be used as the credential.
+    // Repeated headers are joined with a comma. Neither of their values may be used as the credential.
     ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
   ])('returns nothing for %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toBeUndefined();
@@ -84,8 +84,8 @@ describe('a Basic credential', () => {
   it.each([
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
-    // Decoding would replace every invalid byte with the same character, so different names or passwords would become
-    // equal.
+    // Decoding would replace every invalid byte with the same character, so that different names or passwords would
+    // become equal.
     ['a name that is not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
     ['a password that is not UTF-8', `Basic ${Buffer.from([0x6a, 0x3a, 0xff]).toString('base64')}`],
     ['another scheme', 'Bearer abc'],

@@ -7,8 +7,9 @@ const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text),
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
- * The attack: megabytes of brackets, commas or names take seconds to parse and overflow the stack of any code that
- * traverses the result. Therefore, the parser checks the limits while it reads the bytes, before it creates any value.
+ * The attack: megabytes of brackets, commas or names. They take seconds to parse, and overflow the stack of any code
+ * that traverses the result. The parser therefore checks the limits while it reads the bytes, before it creates any
+ * value.
  */
 describe('the limits of a JSON text', () => {
   it.each([
@@ -56,7 +57,7 @@ describe('a JSON text within its limits', () => {
   it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
-        // The generated texts contain no duplicate names, so the text and the parsed value have the same number of
+        // The generated texts contain no duplicate names, so a text and its parsed value have the same number of
         // members.
         const value = JSON.parse(text) as unknown;
         expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });

@@ -37,7 +37,7 @@ describe('boundedMemo', () => {
     expect(calls).toContain(0);
   });
 
-  // A client that sends many keys must not cause other clients' values to be computed again and again.
+  // A client that sends many keys must not cause the values for other clients to be computed again and again.
   it('remembers a key in frequent use, however many others arrive', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 1; key < 100; key += 1) {

@@ -62,7 +62,7 @@ describe('readBody', () => {
     expect(await readBody(source, { bytes: LIMIT })).toMatchObject({ state: 'broken' });
   });
 
-  // Without this limit, the gateway would wait forever for a client that sends one byte and then nothing more.
+  // Without this limit, the gateway would wait forever for a client that sends one byte and then nothing else.
   it('stops when the source pauses for too long, and leaves the source open', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const source = new PassThrough();

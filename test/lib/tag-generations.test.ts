@@ -26,7 +26,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
-    // A forgotten tag cannot be distinguished from one that never moved, so this tag is also reported as moved.
+    // A tag that has been forgotten looks like a tag that never changed, so this tag is also reported as changed.
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.current;
     for (const tag of ['a', 'c']) generations.move([tag]);
-    // Tag b, which moved first, was forgotten. If a had been forgotten instead, z would be reported as moved.
+    // Tag b changed first, so it was forgotten. If a had been forgotten instead, z would be reported as changed.
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 

@@ -87,7 +87,7 @@ describe('overrides', () => {
   it('expire by themselves while they are watched, also if the clock jumps', async () => {
     const { clock, overrides, logged } = started([overrideWith({ until: NOW - 1, setAt: NOW - 2 })]);
     const stop = overrides.watch();
-    // This override ended before the start.
+    // This override ended before the gateway started.
     expect(logged.map(({ event }) => event)).toEqual(['expired']);
     overrides.set(disable(), WHO);
     clock.advance(7200);

@@ -58,7 +58,7 @@ describe('a request for an override', () => {
     ['an unknown operation', { operation: 'listIdea' }, 'operation', 'Did you mean listIdeas?'],
     ['an inherited name', { operation: 'constructor' }, 'operation', 'no operation of this name'],
     ['an unknown kind', { kind: 'off' }, 'kind', 'one of level, force-stale, disable'],
-    // These checks decide who may see data.
+    // These checks determine who may see data.
     ['permissions', { ...LEVEL, check: 'permissions', level: 'off' }, 'check', 'permissions decides who may see data'],
     ['authentication', { ...LEVEL, check: 'authentication' }, 'check', 'authentication decides who may see data'],
     ['undocumented', { ...LEVEL, check: 'undocumented' }, 'check', 'does not belong to an operation'],

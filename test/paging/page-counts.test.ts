@@ -45,7 +45,7 @@ describe('a learned page count', () => {
     counts.learn('other', list(9), ['ideas'], counts.generation());
     counts.drop(['questions']);
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 9]);
-    // A count that was once found valid must be checked again after later changes.
+    // A count that was valid earlier must be checked again after later changes.
     counts.drop(['ideas']);
     expect(counts.learned('other')).toBeUndefined();
   });

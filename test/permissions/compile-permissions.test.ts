@@ -6,8 +6,8 @@ import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {
   /**
-   * Each demo account's access to each operation: 1 means allowed, 0 means denied, and o means allowed on the account's
-   * own nodes.
+   * For each demo account, its access to each operation. 1 means allowed, 0 means denied, and o means allowed on the
+   * account's own nodes.
    */
   const TABLE = {
     //                 admin moderator alice bob guest
@@ -171,8 +171,8 @@ describe('compilePermissions', () => {
     });
 
     // The attack: a client sends a credential that cannot be verified, for example because it is too long. If the
-    // decision were left to the upstream, no request would be refused and no private field removed, although
-    // permissions are enforced.
+    // upstream had to decide, no request would be refused and no private field would be removed, although permissions
+    // are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

@@ -5,7 +5,7 @@ import { requiresNothing, compileRequirement } from '../../src/permissions/compi
 import { decide } from '../../src/permissions/decide.ts';
 import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
 
-// Terms of all kinds use the same names, so the tests notice if, for example, a permission is mistaken for a group.
+// Terms of all kinds have the same names, so the tests detect if, for example, a permission is mistaken for a group.
 const TERMS: readonly Term[] = ['a', 'b', 'c', 'd'].flatMap((name) => [
   { kind: 'permission', name },
   { kind: 'group', name },

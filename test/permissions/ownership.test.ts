@@ -54,8 +54,8 @@ describe('ownership', () => {
       await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
     });
 
-    // Any client can claim a name. Without this guard, each claim would cause an upstream request, even without a valid
-    // credential.
+    // Any client can claim any name. Without this guard, each claim would cause an upstream request, even without a
+    // valid credential.
     it('does not cause a lookup for an unverified caller', async () => {
       const asked: string[] = [];
       const { ownership } = remembering(async (nodeId) => {

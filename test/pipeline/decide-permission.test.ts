@@ -189,8 +189,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // Otherwise, if a site's anonymous role had a permission for the caller's own nodes, a caller could edit every wiki
-    // by claiming any name.
+    // If a site's anonymous role has a permission for the caller's own nodes, a caller could otherwise edit every
+    // wiki by claiming any name.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
@@ -306,7 +306,7 @@ describe('a permission denial', () => {
     expect(denies(status, body)).toBe(expected);
   });
 
-  // Operation 3 also returns its documented 403 if attachments are disabled.
+  // If attachments are disabled, operation 3 also returns its documented 403.
   it.each([
     [403, '{"error":"Disabled or no permission."}', false],
     [401, '{"errors":{"message":"Disabled<br>or no permission."}}', false],

@@ -24,7 +24,7 @@ const clientGone = () => AbortSignal.abort();
 function dispatched(parts: FakeGatewayParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
   const made = gatewayWith(parts);
   const trace = traceWith();
-  // `dispatch` may return or throw synchronously, but `outcome` is always a promise.
+  // `dispatch` may return or throw synchronously. `outcome` always returns a promise.
   const outcome = (async () => dispatch(made.gateway, arrivalWith(arrival), trace, gone))();
   return { ...made, trace, outcome };
 }
@@ -231,7 +231,7 @@ describe('an undocumented request', () => {
     ]);
   });
 
-  // Clients can invent paths, so an unknown word in a path may be someone's name. If the path exists, its words come
+  // Clients can invent paths, so an unknown word in a path may be a person's name. If the path exists, its words come
   // from the server.
   it('is recorded with the unknown words of its path only if the upstream has that path', async () => {
     const at = async (status: number) => {

@@ -19,7 +19,10 @@ interface Explained {
   readonly disabledOperations?: readonly [string, string][];
 }
 
-/** Returns the text of each step by name. If several steps have the same name, their texts are joined. */
+/**
+ * Returns the text of each step, keyed by the step's name. If several steps have the same name, their texts are
+ * joined.
+ */
 function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
   const { planned, parts, decoded, disabledOperations = [] } = given;
   const permissions = compilePermissions({

@@ -23,7 +23,7 @@ describe('known responses', () => {
   const body = (id: string) => id.padEnd(6000, 'x');
 
   /**
-   * Creates a memory that stores a response immediately. Normally, it stores a response only when its key occurs for
+   * Creates a memory that stores a response immediately. Normally, a response is stored only when its key occurs for
    * the second time.
    */
   function createSeenAnswers(maxBytes?: number): KnownBodies {
@@ -73,7 +73,7 @@ describe('known responses', () => {
       return found;
     };
     for (let number = 0; number < 40; number += 1) expect(fetch(`answer ${number}`)).toBe(false);
-    // The thirty-third response was the last one stored.
+    // The thirty-third response was the last one to be stored.
     expect(known.find('a', look('answer 32'))).toBeDefined();
     expect(fetch('at rest')).toBe(false);
     expect(fetch('at rest')).toBe(true);

@@ -40,12 +40,12 @@ describe('the page version', () => {
     expect(named('b', 'p')).not.toBe(versionWith(SERVICE));
   });
 
-  // Pages of a list that was demoted must still be served, because the upstream has problems at that time.
+  // Pages of a list that was demoted must still be served, because it was demoted when the upstream had problems.
   it('stays the same if the level of responses does not decide what is stored', () => {
     expect(versionWith({ checks: { responses: 'enforce' } })).toBe(versionWith({ checks: { responses: 'report' } }));
   });
 
-  // Otherwise, a promotion to `enforce` would serve invalid pages that had been stored before it.
+  // Otherwise, after a promotion to `enforce`, invalid pages that were stored earlier would still be served.
   it('changes with the level of responses if invalid pages may be stored', () => {
     const cache = { store: 'wellFormed' };
     const [report, enforce] = ['report', 'enforce'].map((responses) => versionWith({ cache, checks: { responses } }));
@@ -66,8 +66,8 @@ describe('the digest of accepted violations', () => {
   const baselineOf = (...accepted: { fingerprint: string; expires?: string }[]) =>
     ({ read: () => ({ accepted }) }) as never;
 
-  // Gateways reload at different times. A page that was stored because its violations were accepted must not be served
-  // by a gateway that no longer accepts them.
+  // Gateways reload at different times. If a page was stored because its violations were accepted, a gateway that no
+  // longer accepts them must not serve it.
   it('is the same for the same violations in any order, and differs if one is withdrawn or expires at another time', () => {
     const [a, b] = [{ fingerprint: 'a' }, { fingerprint: 'b', expires: '2027-01-01' }];
     const digest = digestOfAccepted(baselineOf(a, b));

@@ -14,7 +14,8 @@ describe('the comparison with a shadow contract', () => {
   const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
 
   /**
-   * Creates a comparison that runs when the test calls `run`. Its shadow contract accepts what the contract refuses.
+   * Creates a comparison that runs when the test calls `run`. Its shadow contract accepts what the live contract
+   * refuses.
    */
   function watchWith(more: Partial<ShadowContractParts> = {}) {
     const found: Trace[] = [];

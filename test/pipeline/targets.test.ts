@@ -28,7 +28,7 @@ describe('targets', () => {
     handle: createNext().handle,
   });
 
-  /** Creates the targets of a contract with one list, and counts the lookups. */
+  /** Creates the targets of a contract with one list. Counts the lookups. */
   function targetsWith({ planned = { cache: kept() }, decode = () => ({}), ...parts }: Parts = {}) {
     const plan = planWith(planned);
     const plans = new Map([[plan.operation.id, plan]]);
@@ -62,7 +62,7 @@ describe('targets', () => {
       targets.remember(text, target);
       return target;
     };
-    /** Returns true if a target is found without being decoded. */
+    /** Returns whether a target is found without being decoded. */
     const isKnown = (text: TargetText) => {
       const before = matched.length;
       const target = targets.resolve(text);
@@ -267,8 +267,9 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: if violations are only reported, targets with many violations are remembered together with all their
-    // messages. If the limit counted only the texts of the targets, they could use twenty times the allowed memory.
+    // The attack: if violations are only reported, targets with many violations are remembered together with all
+    // their messages. If the limit counted only the texts of the targets, they could use twenty times as much memory
+    // as is allowed.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],
@@ -321,7 +322,8 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: a query makes the decoder throw. In observe mode, the upstream must still receive the query unchanged.
+  // The attack: a query makes the decoder throw an error. In `observe` mode, the upstream must still receive the
+  // query unchanged.
   it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {

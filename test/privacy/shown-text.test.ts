@@ -32,7 +32,7 @@ describe('text that may not be shown', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
-    // These texts are recognized by their form alone, because none of them is random.
+    // Only the form of these texts shows that they are secrets, because none of them is random.
     'eyJandthenaword',
     'sk_live_andthenawordofletters',
     'facade00-dead-beef-cafe-facadefacade',
@@ -66,7 +66,7 @@ describe('text that may not be shown', () => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // A client must not be able to slow down the search by sending a long text. Without the limit, searching these texts
+  // A client must not be able to slow down the search by sending a long text. Without a limit, searching these texts
   // would take a quarter of an hour.
   it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
@@ -74,11 +74,11 @@ describe('text that may not be shown', () => {
 });
 
 /*
- * The attack: a client or a drifting server sends a secret in place of a name, and the secret can be read in the
- * ledger, a report or a log. There were once two lists of prefixes, each used in different places. They were not the
- * same, so a key that was hidden in one place was visible in another.
+ * The attack: a client or a drifting server sends a secret in place of a name, and the secret can then be read in the
+ * ledger, a report or a log. There were once two lists of key prefixes, which were used in different places. The
+ * lists were not the same, so a key that one place hid was visible in another.
  *
- * These texts are detected only by their prefix, because none of them is random.
+ * Only the prefix of these texts shows that they are secrets, because none of them is random.
  */
 const KEYS = [
   'sk_andthenaword',
@@ -152,7 +152,7 @@ describe("a finding's text", () => {
 describe("a client's request id", () => {
   it.each([
     '3fa85f64-5717-4562-b3fc-2c963f66afa6',
-    // Part of this id consists of groups of four digits, like a payment card number.
+    // Part of this id consists of groups of four digits, as in the number of a payment card.
     '76ce7207-4904-4698-9129-ed0c98d97fc6',
     '9F86D081884C7D659A2FEAA0C55AD015',
     '01J9ZC3QF5M2N8T7V4W6X1Y0AB',

@@ -14,7 +14,9 @@ export function sectionOf(markdown: string, heading: string): string {
   return rest.split('\n## ')[0] ?? '';
 }
 
-/** Returns the rows of every table in a Markdown text, keyed by column header, without the backticks around code. */
+/**
+ * Returns the rows of every table in a Markdown text, keyed by column header. The backticks around code are removed.
+ */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
   return blocks.map((block) => {

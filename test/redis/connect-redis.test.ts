@@ -17,11 +17,11 @@ interface Connection {
   readonly redis: Redis;
   readonly states: string[];
   readonly outcomes: RedisOutcome[];
-  /** The options of the connection. The time limit of commands can be changed at any time. */
+  /** The options of the connection. The time limit for commands can be changed at any time. */
   readonly options: { commandTimeoutMs: number };
 }
 
-/** The limits of a test whose server disappears, and which repeats its commands. */
+/** The limits of a test whose server disappears and which repeats its commands. */
 const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {
@@ -111,7 +111,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     expect(states).toEqual(['away ECONNREFUSED', 'available']);
   });
 
-  // A process that hangs keeps its connections open and accepts new ones, so no error ever arrives.
+  // A process that hangs keeps its connections open and accepts new ones, so no error ever occurs.
   it('waits for a server that hangs no longer than the timeout, then not at all, and uses it when it is back', async () => {
     const server = await startRedisServer(path);
     const clock = createTestClock();
@@ -121,7 +121,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
     expect(await failure(set(redis))).toBe('Redis is not available');
     expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
-    // After a failed trial, the client opens a new connection, which also hangs.
+    // After a failed trial, the client opens a new connection. That connection hangs too.
     clock.advance(1);
     expect(await failure(set(redis))).toBe('Redis did not reply in time');
     server.thaw();
@@ -195,7 +195,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const sentinels = [`127.0.0.1:${await startSentinel(path, primary.port)}`];
     const { redis } = await connected({ ...SHORT, sentinel: { name: 'main', nodes: sentinels } });
     await accepted(redis, 'k', ['SET', 'k', 'before']);
-    // Until the sentinel knows the replica and its state, it has nothing to fail over to.
+    // Before the sentinel knows the replica and the replica's state, it has nothing to fail over to.
     const sentinel = await connected({ url: `redis://${sentinels[0]}` });
     const replicas = async () => JSON.stringify(await sentinel.redis.command('', ['SENTINEL', 'REPLICAS', 'main']));
     while (!(await replicas()).includes('"master-link-status","ok"'));
@@ -279,7 +279,7 @@ needsProgram('redis', 'a connection over TLS', (path) => {
     expect(other.states).toEqual(['away ERR_TLS_CERT_ALTNAME_INVALID']);
   });
 
-  // Without the authority's certificate, anybody on the network could pretend to be the server and read every
+  // Without the certificate of the authority, anyone on the network could pretend to be the server and read every
   // stored page.
   it('refuses a server whose certificate no trusted authority has issued', async () => {
     const { port } = await start();
@@ -290,7 +290,7 @@ needsProgram('redis', 'a connection over TLS', (path) => {
 });
 
 describe('a connection to Redis without a server', () => {
-  // A server's error can repeat the arguments of a command, and an error of the library can contain the URL.
+  // A server's error can repeat the arguments of a command, and an error in the library can contain the URL.
   it('never repeats the URL, the password or the arguments', async () => {
     const { redis, states } = connect({ url: 'redis://someone:hunter2@127.0.0.1:1' });
     await until(() => states.length > 0);

@@ -18,7 +18,7 @@ const factsOf = (name: string): InstanceFacts => ({
   ready: true,
 });
 
-// The connection is opened while the gateway starts, so the first report usually comes too early.
+// The connection is opened while the gateway starts, so the first report is usually too early.
 it('a gateway that cannot report when it starts tries again soon', async () => {
   vi.useFakeTimers();
   cleanUpAfterTest(() => void vi.useRealTimers());
@@ -47,7 +47,7 @@ needsProgram('redis', 'the list of gateways', (path) => {
     await until(() => redis.isAvailable());
     const key = redis.key('fleet', 'instances');
     const [seconds] = (await redis.command('', ['TIME'])) as string[];
-    // One gateway was killed a minute ago, and one has just reported.
+    // One gateway was killed a minute ago, and another one has just reported.
     const planted = (ago: number, name: string) => `${Number(seconds) - ago}\n${JSON.stringify(factsOf(name))}`;
     await redis.command(key, ['HSET', key, 'killed', planted(60, 'killed'), 'alive', planted(3, 'alive')]);
 

@@ -17,7 +17,7 @@ interface Member {
   readonly redis: Redis;
 }
 
-/** Opens the log of one gateway and records what its listener receives. */
+/** Opens the log for one gateway, and records what the gateway's listener receives. */
 function member(url: string, maxChanges = 10_000): Member {
   const redis = connectTo(url);
   const heard: string[] = [];
@@ -43,12 +43,12 @@ function member(url: string, maxChanges = 10_000): Member {
 }
 
 /**
- * The arguments of a server that loses nothing when it ends. After a loss of data, a gateway resets itself, and does not
- * hear of the changes that another one has appended before.
+ * The arguments of a server that loses no data when it ends. After a loss of data, a gateway resets itself, and does
+ * not learn of the changes that another gateway appended before the loss.
  */
 const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
-/** Appends any text to the log, as another version of the gateway would. */
+/** Appends any text to the log, as another version of the gateway might do. */
 const APPEND = {
   source: `
 local number = redis.call('HINCRBY', KEYS[1], 'number', 1)
@@ -56,7 +56,7 @@ redis.call('XADD', KEYS[2], number .. '-1', 'change', ARGV[1], 'id', 'x')
 return number`,
 };
 
-/** Replaces the second of two entries. */
+/** Replaces the second of two entries in the log. */
 const REPLACE = {
   source: `
 redis.call('DEL', KEYS[1])
@@ -95,8 +95,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.heard).toEqual(['reset', 'other before', 'other during']);
   });
 
-  // A restarted server without persistence counts from 0 again. A reader that trusted the numbers alone would skip
-  // every change until the count reaches its old position, and serve purged pages until then.
+  // After a restart without persistence, a server counts from 0 again. If a reader trusted the numbers alone, it
+  // would skip every change until the count reached the reader's position, and would serve purged pages until then.
   it('resets every gateway after the server has lost its data', async () => {
     const server = await startRedisServer(path);
     const [a, b] = [await opened(server.url), await opened(server.url)];
@@ -111,8 +111,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(a.log.position()?.lineage).toBe(b.log.position()?.lineage);
   });
 
-  // If a disconnected gateway lost one of its purges from its queue, the others would serve the purged pages until they
-  // expire.
+  // If a disconnected gateway lost one of its own purges from the queue, the other gateways would serve the purged
+  // pages until they expire.
   it('makes every gateway forget everything if more changes wait than can be stored', async () => {
     const server = await startRedisServer(path, PERSISTENT);
     const [a, b] = [await opened(server.url), await opened(server.url)];
@@ -136,8 +136,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.heard.filter((text) => text === 'other same')).toHaveLength(1);
   });
 
-  // A new version can append a change that an old one does not know, such as the revocation of something new. The old
-  // version must neither stop at this change nor skip it as if it had been applied.
+  // A new version can append a kind of change that an old version does not know, such as a new kind of revocation.
+  // The old version must not stop at this change. It must not skip the change as if it had applied it, either.
   it('resets a gateway for a change that it does not know, and continues', async () => {
     const { url } = await startRedisServer(path);
     const a = await opened(url);
@@ -154,8 +154,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.faults).toEqual(['the log contains a change written by another version: all stored data is discarded: ']);
   });
 
-  // Neither someone who can write to Redis nor another program that uses the same keys must be able to stop the
-  // gateways from hearing each other.
+  // Someone who can write to Redis, or another program that uses the same keys, must not be able to stop the gateways
+  // from receiving each other's changes.
   it.each([
     ['a foreign entry at the end', ['XADD', 'log', '*', 'a', 'b']],
     ['a stream of another type', ['SET', 'log', 'x']],
@@ -179,8 +179,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect([...a.faults, ...b.faults]).toEqual([]);
   });
 
-  // After a failover, the new primary may lack the latest changes and assign their numbers to other ones. A gateway that
-  // has applied a lost change would then skip the change that replaced it.
+  // After a failover, the new primary may lack the latest changes and give their numbers to other changes. A gateway
+  // that has applied a lost change would then skip the change that now has its number.
   it('resets a gateway whose latest change was replaced by another one', async () => {
     const { url } = await startRedisServer(path);
     const a = await opened(url);
@@ -202,8 +202,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.faults).toEqual(['a change could not be applied: a bug']);
   });
 
-  // A full server still replies to reads, but no gateway can append its purges. A gateway that counted itself as in
-  // sync would serve purged pages for as long as the server is full.
+  // A server that is full still replies to reads, but no gateway can append its purges. If a gateway considered
+  // itself up to date, it would serve purged pages for as long as the server is full.
   it('is not in sync while the server accepts no changes', async () => {
     const { url } = await startRedisServer(path);
     const [a, b] = [await opened(url), await opened(url)];
@@ -212,15 +212,15 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     const fullAt = Date.now();
     await a.log.append(purge('while full'));
     await expect(b.redis.run({ source: "return redis.call('PING')" }, ['k'], [])).resolves.toBe('PONG');
-    // Longer than the interval between two checks.
+    // Longer than the time between two checks.
     await until(() => Date.now() > fullAt + 1_200);
     expect(b.log.syncedAt()).toBeLessThanOrEqual(fullAt);
     await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
     await until(() => b.heard.includes('other while full') && b.log.syncedAt() > fullAt);
   });
 
-  // Until it has applied the entry, a gateway does not know the number of its own purge, so it could take a page from
-  // Redis that another gateway fetched before the purge.
+  // A gateway does not know the number of its own purge until it has applied the entry. Until then, it could use a
+  // page in Redis that another gateway fetched before the purge.
   it('reports its own changes until it has applied them as entries, also after the server was away', async () => {
     const server = await startRedisServer(path);
     const a = await opened(server.url);
@@ -248,7 +248,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await a.log.append(purge('lost for now'));
     expect(a.log.syncedAt()).toBeLessThanOrEqual(frozenAt);
     server.thaw();
-    // The server may have received the change twice, because the first reply came too late.
+    // The server may have received the change twice, because its first reply was too late.
     await until(() => a.log.syncedAt() > frozenAt && (a.log.position()?.number ?? 0) > 0);
   });
 });

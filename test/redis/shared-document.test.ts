@@ -21,7 +21,7 @@ async function connected(url: string, prefix: string): Promise<Redis> {
   return redis;
 }
 
-/** One gateway with a copy of the document. */
+/** One gateway, with its copy of the document. */
 interface Member {
   items: Items;
   readonly document: SharedDocument<Items>;
@@ -62,7 +62,7 @@ function member(redis: Redis, initial: Items = [], more: { everyone?: Member[] }
   return one;
 }
 
-/** Starts a document, which waits for Redis only for a second, and waits until the document has been read. */
+/** Starts a document, which waits for Redis for only one second. Returns after the document has been read. */
 async function started(one: Member): Promise<Member> {
   await one.document.start();
   await one.document.sync();
@@ -129,7 +129,7 @@ needsProgram('redis', 'a shared document', (path) => {
     const [a, b] = [await started(member(redis)), await started(member(redis))];
     expect(await a.document.takeTurn()).toBeDefined();
     expect(await b.document.takeTurn()).toBeUndefined();
-    // The holder itself can extend its turn.
+    // The gateway that holds the lease can extend its own turn.
     expect(await a.document.takeTurn()).toBeDefined();
     const lease = redis.key('documents', 'list', 'lease');
     expect(await redis.command('', ['PTTL', lease])).toBeGreaterThan(0);
@@ -139,8 +139,8 @@ needsProgram('redis', 'a shared document', (path) => {
     expect(await turn.commit(['decided by b'])).toBe(true);
   });
 
-  // A gateway reads the counts, is paused by the machine for a minute, and then tries to promote a check that another
-  // gateway has demoted in the meantime.
+  // A gateway reads the counts. The machine then pauses it for a minute. After that, it tries to promote a check that
+  // another gateway has demoted in the meantime.
   it('is not replaced by a gateway whose turn has ended or that has missed a change', async () => {
     const redis = await connected(server.url, prefix());
     const [paused, other] = [await started(member(redis)), await started(member(redis))];
@@ -151,7 +151,7 @@ needsProgram('redis', 'a shared document', (path) => {
     expect(await missed?.commit(['stale'])).toBe(false);
 
     const ended = await paused.document.takeTurn();
-    // The lease has expired, and another gateway has it.
+    // The lease has expired, and another gateway now holds it.
     await redis.command('', ['SET', redis.key('documents', 'list', 'lease'), 'somebody else']);
     expect(await ended?.commit(['stale'])).toBe(false);
     await other.document.sync();

@@ -1,4 +1,7 @@
-/** A list in a body. Its items are typed as present, because a test that reads a missing item fails anyway. */
+/**
+ * A list in a body. Its items have a type that says that they are present, because a test that reads a missing item
+ * fails anyway.
+ */
 export interface Items<Item> extends ReadonlyArray<Item> {
   readonly 0: Item;
   readonly 1: Item;
@@ -9,7 +12,8 @@ export interface Items<Item> extends ReadonlyArray<Item> {
 }
 
 /**
- * All fields that tests read from JSON bodies. They are in one type, because only the test knows which shape to expect.
+ * All fields that tests read from JSON bodies. They are in one type, because only the test knows which fields to
+ * expect.
  */
 export interface LegacyBody {
   readonly actionDate: string;

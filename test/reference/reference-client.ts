@@ -16,12 +16,12 @@ export interface ReceivedResponse {
 
 /** The options of a call. */
 export interface Call {
-  /** The name in the Basic credential, which is also used as the password by default. Null sends no credential. */
+  /** The name in the Basic credential. By default, the password equals the name. Null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** The body. A string is sent unchanged, and any other value is sent as JSON. */
+  /** The body. A string is sent unchanged, and any other value as JSON. */
   readonly body?: unknown;
 }
 

@@ -7,7 +7,7 @@ import {
 import type { Items, LegacyBody } from './legacy-body.ts';
 import { clientOf, type ReceivedResponse, type Call } from './reference-client.ts';
 
-/** The time at which the test clocks start, well after the seeded history. */
+/** The time at which the test clocks start, which is well after the seeded history. */
 export const TEST_NOW = Date.UTC(2026, 4, 4, 10, 30, 15, 250);
 
 /** A reference server for the tests of one file. */

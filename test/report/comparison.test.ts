@@ -69,7 +69,7 @@ it('a comparison as SARIF shows the change of each result', () => {
     `absent ${print('f')}`,
     `unchanged ${print('e')}`,
   ]);
-  // `b` is accepted, so it comes after `d`, even though the category of `d` is less serious.
+  // `b` is accepted, so it comes after `d`, although the category of `d` is less serious.
   expect(results[1]?.suppressions).toHaveLength(1);
   expect(JSON.parse(rendered('sarif', nothing))).toMatchObject({ runs: [{ results: [] }] });
 });
@@ -82,7 +82,7 @@ it('a comparison as HTML is one page without external resources', () => {
   expect(rendered('html', nothing)).toContain('There are no violations on either side.');
 });
 
-// The JSON report has a member for this, `unasked`.
+// In the JSON report, a member named `unasked` contains this.
 it.each([...REPORT_FORMATS.keys()].filter((format) => format !== 'json'))(
   '%s distinguishes a side without requests from a side without the violation',
   (format) => {

@@ -24,7 +24,7 @@ const rendered = (format: string, report = HOSTILE_REPORT): string =>
 // oxlint-disable-next-line no-control-regex -- the test searches for control characters
 const ACTING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** The formats in which a tag is plain text. */
+/** The formats in which HTML tags are plain text. */
 const WITHOUT_MARKUP: ReadonlySet<string> = new Set(['table', 'json', 'sarif']);
 
 describe('every format', () => {

@@ -5,7 +5,7 @@ import { type Report, type ReportScope, toReport } from '../../src/report/report
 /** The time of test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 
-/** A text with all the characters that could end a quotation or start markup in some format. */
+/** A text with all the characters that could end a quotation or begin markup in any format. */
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
@@ -48,7 +48,7 @@ export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
     ...parts,
   });
 
-/** Creates a snapshot in which every operation that the entries name has a hundred requests. */
+/** Creates a snapshot in which every operation named in the entries has a hundred requests. */
 export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
   const operations = [...new Set(entries.map(({ operation }) => operation))];
   return {

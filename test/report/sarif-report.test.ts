@@ -115,7 +115,8 @@ describe('the SARIF report', () => {
       expect(result.occurrenceCount).toBeGreaterThanOrEqual(1);
       for (const { physicalLocation } of result.locations) {
         expect(physicalLocation.region.startLine).toBeGreaterThanOrEqual(1);
-        // The reference is relative. A colon in its first segment would turn that segment into a scheme.
+        // The reference is relative. If its first segment contained a colon, the text before the colon would be read
+        // as a scheme.
         expect(physicalLocation.artifactLocation.uri).toMatch(/^(?!\/)(?:[\w.~!$&'()*+,;=@/-]|%[\dA-F]{2})+$/);
       }
     }

@@ -91,7 +91,7 @@ describe('rules 1: the presets', () => {
   it.each(Object.entries(PRESETS))('%s refuses exactly what it enforces', async (mode, row) => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode } });
     const enforced = CHECK_NAMES.filter((check) => row[check] === 'enforce');
-    // In these modes, Portico only reports a wrong password, but the upstream refuses it.
+    // In these modes, Portico only reports a wrong password. The upstream refuses it.
     expect(await refusing(gateway)).toEqual(enforced);
     await gateway.call(COMMENT, { headers: { 'X-Request-Id': `cached-in-${mode}` } });
     const again = await gateway.call('/services/v2/article.json').then(() => gateway.call('/services/v2/article.json'));

@@ -37,7 +37,9 @@ function send(one: TestGateway, operation: OperationCase, user: string | null, h
   });
 }
 
-/** Sets the upstream's response to a probe with a valid credential. Probes with any other credential get a 401. */
+/**
+ * Sets the upstream's response to a probe with a valid credential. A probe with any other credential receives a 401.
+ */
 const probeSays = (answer: FakeAnswer) => {
   fake.handler = knowing(exampleAnswer, answer);
 };
@@ -299,7 +301,7 @@ describe('rules 2: credentials for the upstream', () => {
           : { json: { author: { username: operation.allowed } } };
       await send(service, operation, operation.allowed);
       const expected = independent.has(operation.id) ? 'robot' : operation.allowed;
-      // Another gateway in this test file may be calibrating its probe against the same upstream.
+      // In this test file, another gateway may be calibrating its probe on the same upstream.
       const asked = fake.requests.filter(({ target }) => !target.endsWith('/jobs/gdpr/0.json'));
       expect(new Set(asked.map(({ user }) => user))).toEqual(new Set([expected]));
     });
@@ -397,7 +399,8 @@ describe('rules 2: the upstream request of a documented operation is built from 
     const request = fake.requests.at(-1);
     const body = operation.body === undefined ? [] : ['content-length'];
     const names = Object.keys(request?.headers ?? {}).filter((name) => name !== 'content-length' || body.length > 0);
-    // If the response is stored, other callers can see every value that the upstream copies from the request.
+    // If the response is stored, other callers can see every value that the upstream copies from the request into the
+    // response.
     const stored = gateway.gateway.services.cache.stats().entries > 0;
     const known = stored ? allowed.filter((name) => !name.startsWith('x-forwarded-')) : allowed;
     expect(names.toSorted()).toEqual([...known, ...body].toSorted());

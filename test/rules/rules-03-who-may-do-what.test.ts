@@ -184,7 +184,7 @@ describe('rules 3: unwikify', () => {
     gateway = await startTestGateway({ upstream: fake });
   });
   let shown = 0;
-  /** Lets the gateway learn the author of node 118 from a valid response. */
+  /** Makes the gateway learn the author of node 118 from a valid response. */
   async function show(author: string): Promise<void> {
     const page = exampleOf('listQuestions');
     page.list[0].author['username'] = author;

@@ -28,7 +28,8 @@ beforeEach(async () => {
 });
 
 /**
- * Responds with the example, whichever page is requested. In a list, `counts` replaces the page count and total count.
+ * Responds with the example, whichever page is requested. If the example is a list, `counts` replaces its page count
+ * and total count.
  */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);

@@ -45,7 +45,7 @@ function questionsTitled(title: string): FakeAnswer {
   page.list[0]['title'] = title;
   return { json: page };
 }
-/** Responds with a page that contains the number of earlier fetches. */
+/** Responds with a page that contains the number of fetches before this one. */
 const numbered: FakeHandler = ({ path }) =>
   path === QUESTIONS ? questionsTitled(`answer ${asked()}`) : exampleAnswer({ method: 'GET', path });
 const titleOf = (answer: Answer) => answer.json.list[0].title;
@@ -66,7 +66,7 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 const alike: FakeHandler = () => questionsTitled('for all');
 
 /**
- * Sends the same request twice while the upstream always sends this response. Returns the number of requests that
+ * Sends the same request twice, and the upstream sends this response each time. Returns the number of requests that
  * reached the upstream.
  */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
@@ -389,7 +389,7 @@ describe('rules 6: writes purge', () => {
   };
   type ListName = keyof typeof lists;
 
-  /** Returns the names of the lists that are no longer stored after the write. */
+  /** Returns the names of the lists that are no longer stored after a write. */
   async function goneAfter(write: () => Promise<unknown>, one = gateway): Promise<ListName[]> {
     for (const target of Object.values(lists)) await one.call(target);
     await write();

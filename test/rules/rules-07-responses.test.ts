@@ -17,7 +17,9 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Calls the operation while the upstream responds with this body. Returns `Contract-Status` without the report id. */
+/**
+ * Calls the operation and lets the upstream respond with this body. Returns `Contract-Status` without the report id.
+ */
 async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
   const operation = operationOf(id);
   fake.handler = () => ({ status: operation.success, json });

@@ -83,7 +83,8 @@ describe('rules 12: livez, readyz, upstreamz and metrics need no token', () => {
     expect(json).toMatchObject({ addresses: [{ address: new URL(broken.url).host, state: 'healthy' }] });
     expect(text).not.toContain('http://');
     expect(await paused.metric('portico_upstream_healthy')).toBe(0);
-    // Otherwise, a load balancer would take every replica out of service, and with them the stored responses.
+    // Otherwise, a load balancer would take every replica out of service, including the responses that they have
+    // stored.
     expect(await paused.admin('/readyz')).toMatchObject({ status: 200, json: { reasons: [] } });
     expect((await paused.admin('/livez')).status).toBe(200);
     expect(await paused.metric('portico_ready')).toBe(1);
@@ -208,7 +209,7 @@ describe('rules 12: a drain', () => {
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     await fake.received(1);
     const closed = leaving.close();
-    // Clients that the operating system has already connected are still served, so new connections are refused
+    // A client to which the operating system has already connected is still served, so new connections are refused
     // only after a moment.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {

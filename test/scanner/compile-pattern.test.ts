@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
 import { compilePattern } from '../../src/scanner/compile-pattern.ts';
 
-/** Runs an automaton on a text, as the module does. */
+/** Runs an automaton on a text in the way in which the module does. */
 function accepts(rows: Uint8Array, text: string): boolean {
   let state = 1;
   for (const byte of Buffer.from(text)) {
@@ -80,7 +80,7 @@ describe('a compiled pattern', () => {
   it('accepts characters beyond ASCII where a negated class does', () => {
     expect(accepts(compilePattern('^[^ ]{2}$'), 'é\u{1f600}')).toBe(true);
     expect(accepts(compilePattern('^[^ ]{2}$'), 'é')).toBe(false);
-    // Two of the characters outside ASCII are line terminators, and the automaton does not distinguish them from the
+    // Two of the characters outside ASCII are line terminators. The automaton does not distinguish them from the
     // others.
     expect(accepts(compilePattern('^.$'), 'é')).toBe(false);
   });

@@ -9,7 +9,7 @@ import { propertyRuns } from '../builders/property-runs.ts';
 
 const FILE = 'resources/tested.schema.json';
 
-/** Creates a comparison of the scanner with the parser and validator for a schema. */
+/** For a schema, creates a comparison of the scanner with the parser and the validator. */
 function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
   const own = typeof schema === 'object' ? schema : { allOf: [schema] };
   return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);
@@ -63,7 +63,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   numbers: [
     { schema: { type: 'integer', minimum: 0 }, valid: ['0', '-0', '9'], invalid: ['-1'] },
     { schema: { type: 'integer', maximum: 100 }, valid: ['100'], invalid: ['101', '18446744073709551615'] },
-    // Numbers near the limits of 64-bit integers are rounded to doubles, both in the contract and in the body.
+    // Numbers near the limits of 64-bit integers are rounded to doubles, in the contract and in the body.
     {
       schema: { type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 },
       valid: ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993'],
@@ -113,10 +113,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
       invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
     },
-    // A name with an escape can stand for any name.
+    // A name with an escape can be the spelling of any name.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
-    // If a name is repeated, the parser uses the last occurrence, but another parser may use the first.
+    // If a name is repeated, the parser uses the last member, but another parser may use the first.
     {
       schema: pair,
       closer: ['{"a":1,"a":2}', '{"a":1,"b":"x","b":"y"}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'],
@@ -152,7 +152,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['1'],
       closer: ['"\\u0061"'],
     },
-    // Expecting a field that is required anyway has no effect.
+    // If a field is required anyway, expecting it has no effect.
     { schema: { ...pair, 'x-expected': ['a'] }, valid: ['{"a":1}'], invalid: ['{}'] },
   ],
   arrays: [
@@ -348,8 +348,8 @@ describe('the scanner', () => {
     for (const text of ['12345678', '12', '1']) expect(compareNumber(Buffer.from(text))).toBe('both valid');
   });
 
-  // A lenient parser replaces these bytes, which can make two different names equal. A filter in front of the parser and
-  // the client behind it may then see different names.
+  // A lenient parser replaces these bytes, which can make two different names equal. A filter in front of the parser,
+  // and the client behind it, may then see different names.
   it.each([
     ['an overlong form', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
@@ -367,7 +367,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true)(nested(60))).toBe('both valid');
     expect(comparisonFor(true)(nested(61))).toBe('closer');
     expect(comparisonFor(true)(nested(65))).toBe('both invalid');
-    // The nesting is not limited by the size of the module's stack.
+    // The nesting is not limited by the stack size of the module.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
     const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
@@ -387,7 +387,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true, [], limits)(list(90))).toBe('both valid');
     expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
     expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
-    // Long runs of white space count as additional values.
+    // A long run of white space counts as additional values.
     const spaced = Buffer.from(`[${'1,'.repeat(60)}${' '.repeat(2900)}1]`);
     expect(comparisonFor(true, [], limits)(spaced)).toBe('both invalid');
     expect(comparisonFor(true, [], { ...limits, values: 200 })(spaced)).toBe('both valid');
@@ -431,7 +431,7 @@ describe('the scanner', () => {
       'x-expected': ['a'],
     };
     const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
-    // Each body differs from the first one in a way that can be seen in the reported differences.
+    // Each body differs from the first one in a way that the reported differences show.
     const bodies = [
       '{"list":[{"a":1,"x":5}]}',
       '{"list":[{"a":1},{"a":1,"x":5}]}',
@@ -443,7 +443,7 @@ describe('the scanner', () => {
       '{"list":[{"a":1,"x":{"y":5}}]}',
       '{"list":[{"a":1,"x":null}]}',
       '{"list":[{"a":1,"x":-}]}',
-      // The parser reads this number as infinite, which is not an integer.
+      // The parser reads this number as infinity, which is not an integer.
       `{"list":[{"a":1,"x":1${'0'.repeat(400)}}]}`,
       '{"list":[{"a":1,"x":5,"y":5}]}',
       '{"list":[{"a":1,"in":{"a":1,"x":5}}]}',
@@ -501,7 +501,7 @@ describe('the scanner', () => {
     expect(compareBody(body(40))).toBe('closer');
   });
 
-  // The search in a parsed body stops after 2000 undocumented members, so it would miss any later ones.
+  // The search in a parsed body stops after 2000 undocumented members, so it would miss any members after these.
   it('looks closer at more undocumented members than the search examines', () => {
     const compareBody = comparisonFor({ type: 'array', items: pair });
     const list = (count: number) => [...Array.from({ length: count }, () => ({ a: 1, x: 1, y: 1 })), { a: 1, z: 1 }];
@@ -526,12 +526,12 @@ describe('the scanner', () => {
       list: [{}, { b: 'ü' }],
     });
     expect(excerpt('{"a":null,"list":[]}')).toEqual({ a: null, list: [] });
-    // No schema describes this member, so the scan cannot prove anything about it.
+    // No schema describes this member, so the scan cannot prove that the body is valid.
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
-  // Bodies are stored after the tables, so tables that are compiled later overwrite the bytes of earlier bodies. An
-  // attacker could have sent a body that takes advantage of this.
+  // Bodies are stored after the tables, so tables that are compiled later overwrite bytes of earlier bodies. An
+  // attacker could have sent a body that exploits this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>
@@ -544,8 +544,8 @@ describe('the scanner', () => {
     expect(first.scan(Buffer.from('"x"'))).toBeDefined();
   });
 
-  // Only bodies with an absolute address are searched for addresses of the legacy server, so an address that the scan
-  // misses would be forwarded.
+  // Only bodies with an absolute address are searched for addresses of the legacy server. If the scan missed an
+  // address, it would be forwarded.
   it('finds an absolute address at every place', () => {
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
       schemas: new Map<string, JsonSchema>(),
@@ -559,14 +559,14 @@ describe('the scanner', () => {
         expect(hasAddress(`{"a":1,"b":"${text}"}`)).toBe(true);
         expect(hasAddress(`{"a":1,"b":"\\n${text}"}`)).toBe(true);
         expect(hasAddress(`{"a":1,"c":{"d":["${text}"]}}`)).toBe(true);
-        // The scanner always looks closer at a name with an escape.
+        // If a name contains an escape, the scanner never reports the body as valid.
         if (!text.includes('\\')) expect(hasAddress(`{"a":1,"${text}":null}`)).toBe(true);
       }
-    // The result of one body does not affect the next one.
+    // The result of one body must not affect the result of the next.
     expect(hasAddress('{"a":1,"b":"11:00 a/b // http:"}')).toBe(false);
   });
 
-  // If an excerpt were written past the end of its area, it would overwrite the tables that determine what is valid.
+  // An excerpt that was written beyond the end of its area would overwrite the tables, which determine what is valid.
   it.each([
     ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
     ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],
@@ -602,7 +602,7 @@ describe('the scanner', () => {
   it('never accepts a mutated body that the validator does not accept, and finds the same in the others', () => {
     const { wrong, valid, closer } = fuzzScanner({ count: propertyRuns(8_000), seed: 20_261_122 });
     expect(wrong.map(({ name, what, body }) => `${name} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
-    // These minimums ensure that the fuzzer compared enough bodies.
+    // These minimums ensure that the fuzzer has compared enough bodies.
     expect(valid).toBeGreaterThan(1_200);
     expect(closer).toBeGreaterThan(160);
   }, 180_000);

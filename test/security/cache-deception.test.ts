@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks on stored pages. Poisoning: a request has something that changes the upstream's response but is not part
- * of the cache key, such as a header, a body of a GET or another spelling of the host, and the response is stored for
- * everyone. Deception: a victim opens an address that looks like a static file but returns the victim's own page, which
- * a cache then stores for everyone.
+ * Two attacks on stored pages. Poisoning: a request contains something that changes the upstream's response but is
+ * not part of the cache key, such as a header, the body of a GET or another spelling of the host. The response is
+ * then stored for everyone. Deception: a victim opens an address that looks like a static file but returns the
+ * victim's own page, which a cache then stores for everyone.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -17,7 +17,7 @@ const QUESTIONS = '/services/v2/question.json';
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  // This upstream copies everything that it received into its page.
+  // This upstream copies everything that it receives into its page.
   fake = await startFakeUpstream(({ method, target, rawHeaders, body }) => {
     const example = exampleOf('listQuestions');
     const headers = rawHeaders.filter(
@@ -42,7 +42,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a request of the attacker with these lines. Returns everything received. */
+/** Sends a request with these lines on behalf of the attacker. Returns everything that was received. */
 const attack = (line: string, lines: readonly string[] = ['Host: x'], body = '') =>
   sendRaw(
     Number(new URL(gateway.url).port),
@@ -189,7 +189,7 @@ describe('an address that looks like a static file', () => {
 });
 
 describe('a parameter that is not in the contract', () => {
-  // Some servers read these as another method, another format or a script.
+  // Some servers read these targets as another method, another format or a script.
   it.each([
     '_method=DELETE',
     'callback=evil',
@@ -205,7 +205,7 @@ describe('a parameter that is not in the contract', () => {
     for (const { target } of fake.requests) expect(target).toBe(`${QUESTIONS}?${query}`);
     expect(fake.requests.length).toBe(query.startsWith('q=') ? 1 : 0);
     fake.requests.length = 0;
-    // The page without the parameter is a different one.
+    // The page without the parameter is a different page.
     expect((await victim()).headers['cache-status']).not.toContain('hit');
   });
 });

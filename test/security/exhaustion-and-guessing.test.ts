@@ -11,10 +11,10 @@ import { until } from '../builders/until.ts';
 import { connectRaw, sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies that are sent one byte at a time, use memory
- * and slots that other callers need. Guessing: an attacker tries passwords, or pairs of names and passwords that were
- * stolen elsewhere, until one works. Each attempt makes Portico compute a slow hash. Limits that are cheap to apply
- * stop both attacks.
+ * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies that are sent one byte at a time, use
+ * memory and slots that other callers need. Guessing: an attacker tries passwords, or pairs of names and passwords
+ * that were stolen elsewhere, until one of them works, and each attempt makes Portico compute a slow hash. Both
+ * attacks are stopped by limits that are cheap to check.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -223,8 +223,9 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing queue
-  // and the probe slots, so callers logging in from other addresses for the first time were refused with 429 or 503.
+  // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing
+  // queue and the probe slots. Callers who logged in for the first time from other addresses were therefore refused
+  // with 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');
@@ -234,7 +235,7 @@ describe('guessing', () => {
       listen: { trustedProxies: ['loopback'] },
       authentication: { hashing: { concurrency: 1, queue: 4 } },
     };
-    // The hashes have the default cost so that the queue stays full for a while.
+    // The hashes have the default cost, so that the queue stays full for a while.
     const roles = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
     const gateway = await startTestGateway({ upstream: fake, config, roles });
     const flood = Array.from({ length: 60 }, (_, index) =>
@@ -266,11 +267,11 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // Once this many requests have been refused, the queue is full, and the address has taken every place that it is
-    // allowed.
+    // After this many refusals, the queue is full, and the address has taken all the places that it is allowed to
+    // take.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
-    // None of the delayed probes has ended yet, not even because of a deadline.
+    // No delayed probe has ended yet, not even because of a deadline.
     expect(turnedAway).toBeLessThanOrEqual(29);
     held.resolve(undefined);
     await Promise.all(flood);

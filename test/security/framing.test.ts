@@ -6,10 +6,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) find its end
- * in different places. The bytes that one of them reads as the body are the next request for the other. That request is
- * unchecked and arrives on a connection that other callers use. Therefore, ambiguous messages are refused before
- * anything is sent upstream (test/trust/raw-cases.ts lists them), and accepted messages are forwarded with new framing.
+ * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) disagree
+ * on where it ends. The bytes that one of them reads as the body are the next request for the other. Nobody has
+ * checked that request, and it arrives on a connection that other callers use. Therefore, ambiguous messages are
+ * refused before anything is sent upstream (test/trust/raw-cases.ts lists them), and accepted messages are forwarded
+ * with new framing.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -47,7 +48,7 @@ const head = (target: string, ...fields: string[]) => [
   ...fields,
   '',
 ];
-/** Sends lines over a new connection and returns everything that is received until the connection is closed. */
+/** Sends lines over a new connection. Returns everything that is received until the connection is closed. */
 const send = (mode: string, ...lines: string[]) => sendRaw(port(mode), lines.join('\r\n'));
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 const asked = () => fake.requests.map(({ method, path }) => `${method} ${path}`);

@@ -8,8 +8,8 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a body of permitted size takes seconds to parse, traverse or report on, and no other caller is served in
- * the meantime. The body can come from a client or from a broken or hostile upstream.
+ * The attack: a body of a permitted size takes seconds to parse, traverse or report on, and no other caller is served
+ * during that time. The body can come from a client, or from a broken or hostile upstream.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -23,7 +23,7 @@ const fields = (count: number, name: (at: number) => string) => Object.fromEntri
 const page = (list: unknown) =>
   JSON.stringify({ list, pageCount: 1, totalCount: 1, listCount: 1, page: 1, pageSize: 15, sort: 'x' });
 
-/** Returns hostile bodies of various kinds, of up to `size` bytes each. */
+/** Returns hostile bodies of various kinds, each of up to `size` bytes. */
 const hostile = (size: number): readonly (readonly [what: string, body: string])[] => [
   ['nested arrays', '['.repeat(size)],
   ['nested objects', '{"a":'.repeat(size / 5)],
@@ -46,7 +46,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['white space', `${' '.repeat(size - 2)}{}`],
 ];
 
-/** Returns the longest time in milliseconds for which the event loop was blocked during the work. */
+/** Returns the longest time, in milliseconds, for which the work blocked the event loop. */
 async function longestHold(act: () => Promise<void>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 5 });
   histogram.enable();
@@ -125,7 +125,7 @@ const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTION
 
 describe('other callers', () => {
   it('are served while hostile bodies are refused and forwarded', async () => {
-    // These shapes took by far the longest to process. The bodies are small enough to be copied quickly.
+    // Of all hostile bodies, these took by far the longest to process. They are small enough to be copied quickly.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all invalid|of escapes/;
     const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
     await plain();
@@ -141,7 +141,7 @@ describe('other callers', () => {
       });
       holds.push([what, Math.round(hold)]);
     }
-    // Eight megabytes of brackets once took four seconds. The limit is generous because the client and the upstream
+    // Eight megabytes of brackets once took four seconds. The limit is generous, because the client and the upstream
     // share this process.
     expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
   });

@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client sends text that looks like something else once it is in the log. A line break begins a forged
- * line, a quotation mark adds a forged member, and an escape sequence makes a reader's terminal hide lines or run
- * commands. The single-byte forms of these sequences (U+0080 to U+009F), line separators and marks that reverse the
- * direction of writing are valid in JSON, so they must be escaped as well.
+ * The attack: a client sends text that looks like something else in the log. A line break begins a forged line, a
+ * quotation mark adds a forged member, and an escape sequence makes a reader's terminal hide lines or run commands.
+ * The single-byte forms of these sequences (U+0080 to U+009F), line separators, and marks that reverse the direction
+ * of writing are valid in JSON, so they must be escaped too.
  */
 
 let fake: FakeUpstream;
@@ -45,7 +45,7 @@ const HOSTILE = {
   'half a surrogate pair': 'x\ud800',
 };
 
-/** Returns the lines written since the last call, each of which must be one JSON object of plain characters. */
+/** Returns the lines written since the last call. Each line must be one JSON object of plain characters. */
 let read = 0;
 function newLines(): Record<string, unknown>[] {
   const lines = gateway.log.slice(read);

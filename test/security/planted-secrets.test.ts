@@ -36,10 +36,10 @@ import { runInProcess } from '../cli/run-in-process.ts';
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: someone who reads the ledger, its file, the log, the metrics, the exported spans, the console, a report or
- * one of the gateway's error pages collects other people's passwords, tokens, names and addresses. The test plants secrets at
- * random in every place where a client or the upstream can send text. It then searches for them in every place that
- * other people can read.
+ * The attack: someone who reads the ledger, its file, the log, the metrics, the exported spans, the console, a report
+ * or one of the gateway's error pages collects other people's passwords, tokens, names and addresses. The test puts
+ * secrets at random into every place where a client or the upstream can send text. It then searches for them in every
+ * place that other people can read.
  */
 
 interface Place {
@@ -53,10 +53,10 @@ interface Place {
 const MODES = ['strict', 'staging', 'observe'] as const;
 /** Statuses whose message comes from the upstream and is forwarded word for word (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
-/** The number of runs per place and mode. There are three modes, and each run plants new secrets. */
+/** The number of runs per place and mode. There are three modes, and each run uses new secrets. */
 const RUNS = propertyRuns(2);
 
-/** Configures two files in addition to the ledger, so that they are searched as well. */
+/** Configures two more files besides the ledger, so that they are searched too. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
   ladder: { file: join(folder, 'ladder.json') },
@@ -116,11 +116,11 @@ async function send({ gateway }: Place, secrets: Secrets, target: string, call: 
   return answer;
 }
 
-/** Returns the text of a response if it comes from the gateway itself. Otherwise, returns an empty text. */
+/** Returns the text of a response that comes from the gateway itself. For any other response, returns an empty text. */
 const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
-/** Returns everything that others can read about a gateway, except for parts that have already been searched. */
+/** Returns everything that others can read about a gateway, except the parts that have already been searched. */
 async function readable(place: Place): Promise<string> {
   const { gateway } = place;
   const snapshot = await gateway.gateway.services.ledger.snapshot();
@@ -129,7 +129,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs an action several times with new secrets, which are searched for after each run and once more at the end. */
+/** Runs an action several times with new secrets. The secrets are searched for after each run, and again at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
@@ -148,7 +148,7 @@ async function plant(
 
 const secretless = { 'Cache-Control': 'no-cache' };
 
-/** Returns one mode's share of a list that is divided among the three modes. */
+/** Returns one mode's share of a list. The three modes divide the list among them. */
 const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
   all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
 
@@ -206,7 +206,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     });
   });
 
-  // A name or a random token cannot be distinguished from an ordinary request id.
+  // A name or a random token looks the same as an ordinary request id.
   it('that clients send as request ids appear nowhere', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
@@ -287,7 +287,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
 
 const PLAIN: RenderOptions = { version: '0', columns: 100, colors: false };
 
-// Finding lines in the contract is the slowest part of creating a report, so the lines are found once for all modes.
+// Finding lines in the contract is the slowest part of creating a report, so it is done only once for all modes.
 const placeOfEntry = createContractPlaces(undefined, loadOperations(CONTRACT_DEFAULTS), '/');
 
 /** Returns the report that `portico report` renders for a ledger. */
@@ -311,7 +311,7 @@ describe('after all of these runs, secrets', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    // Each of these requests reads a new snapshot of the ledger, so only some are tried.
+    // Each of these requests reads a new snapshot of the ledger, so only a few requests are made.
     for (const { fingerprint } of snapshot.entries.slice(0, propertyRuns(20)))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');
@@ -372,14 +372,14 @@ describe('after all of these runs, secrets', () => {
   });
 
   it('do not appear in the spans that the gateways have exported', () => {
-    // All gateways have been closed, so they have exported everything.
+    // All gateways have been closed, so they have exported all of their spans.
     expect(receiver.spans.length).toBeGreaterThan(200);
     expect(findSecrets(receiver.bytes, ...planted)).toEqual([]);
     expect(findTexts(receiver.bytes, oddlyPlanted)).toEqual([]);
   });
 
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {
-    // There are two walks, because the ids that a walk finds determine which operations it requests.
+    // There are two walks, because the ids found in a walk determine which operations it requests.
     for (const own of [planted.slice(-8, -4), planted.slice(-4)]) {
       const answers = OPERATIONS.map(
         (operation) => [operation, own.map((secrets) => secretAnswers(operation, secrets))] as const,

@@ -13,17 +13,17 @@ import { until } from '../builders/until.ts';
 /*
  * The attack: someone who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
  * email addresses and the text of private comments. The test adds a mark to every text that a caller or the upstream
- * can send. No mark may appear in anything that operators or other people can read. A log line identifies a request by
- * its operation or the shape of its path, never by its content.
+ * can send. No mark may appear in anything that operators or other people can read. A log line identifies a request
+ * by its operation or by the form of its path, never by its content.
  */
 
 const MARK = 'leak7';
-/** The marked name of a user who has every role and every group. The password equals the name. */
+/** The marked name of a user who has every role and is in every group. The password equals the name. */
 const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Headers with marks, which any client may send. */
+/** Headers with marks. Any client may send such headers. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,
@@ -57,7 +57,7 @@ const BAD_BODIES: readonly unknown[] = [
   [MARK],
 ];
 
-/** Queries with marks in values and names, including parameters that expect a number or no value. */
+/** Queries with marks in values and in names. They include parameters that expect a number or no value. */
 const QUERIES = [
   `q=${MARK}%40mail.example&topics=${MARK}-topic`,
   `page=${MARK}&pageSize=${MARK}-size&spaceId=${MARK}&details=${MARK}`,
@@ -90,8 +90,8 @@ const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
 };
 
 /**
- * Operations of every kind: paged and cached, single objects, a bare array, actions, and writes with and without a
- * body.
+ * Operations of every kind: paged and cached lists, single objects, a bare array, actions, and writes with and
+ * without a body.
  */
 const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 'unmarkFavorite', 'uploadGdprFile'];
 
@@ -150,7 +150,7 @@ const awaited = new Set<string>();
 const ask = (gateway: TestGateway, operation: OperationCase, query = '', body: unknown = operation.body && BODY) =>
   send(gateway, targetOf(operation, query), { method: operation.method, body });
 
-/** Returns everything that operators can read about a gateway. */
+/** Returns everything about a gateway that operators can read. */
 async function readable(gateway: TestGateway): Promise<string> {
   const pages = await Promise.all(['/metrics', '/readyz', '/livez', '/nothing'].map((page) => gateway.admin(page)));
   const ledger = JSON.stringify(await gateway.gateway.services.ledger.snapshot());

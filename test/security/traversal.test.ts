@@ -7,9 +7,9 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 /*
  * The attack: a path looks harmless to Portico but means something else to the server behind it. Servers disagree on
  * the meaning of `..`, `%2e`, `..;x`, a backslash or an encoded slash, so a rule that allows `/services/v2/**` could
- * also give access to `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's
- * credential to another host. The upstream of this test records every requested target. Each target must start with the
- * base path and must not lead out of it.
+ * also give access to `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a
+ * caller's credential to another host. The upstream of this test records every target that it receives. Each target
+ * must begin with the base path and must not lead out of it.
  */
 
 const BASE = '/qa';
@@ -51,7 +51,7 @@ const REFUSED = {
   'a fragment': ['/services/v2/comment/1.json#x', '/services/v2/question.json?q=1#x'],
 } as const;
 
-/** Targets that look like addresses on another host. */
+/** Targets that look like addresses of another host. */
 const FOREIGN = [
   '//evil.example/services/v2/comment/1.json',
   '///evil.example/x',
@@ -62,7 +62,7 @@ const FOREIGN = [
   '/services/v2/http://evil.example/x',
 ];
 
-/** If this target were decoded twice, it would leave the base path. It is forwarded unchanged or refused. */
+/** A target that would leave the base path if it were decoded twice. It is forwarded unchanged or refused. */
 const TWICE = ['/services/v2/%252e%252e/manager', '/services/v2/..%252fmanager', '/services/v2/%25%32%65%25%32%65/x'];
 
 let fake: FakeUpstream;
@@ -77,7 +77,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a target verbatim, which client libraries do not do. */
+/** Sends a target exactly as given, which client libraries do not do. */
 const send = (mode: string, target: string, method = 'GET', host = 'public.example'): Promise<string> =>
   sendRaw(
     Number(new URL(gateways.get(mode)?.url ?? '').port),
@@ -155,7 +155,8 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
   });
 });
 
-// Aliases of documented paths would evade permissions, redaction and the cache if they were forwarded as undocumented.
+// If other spellings of documented paths were forwarded as undocumented, they would evade permissions, redaction and
+// the cache.
 describe('another spelling of a documented path', () => {
   it.each([
     '/services/v2/%71uestion.json',
@@ -174,7 +175,7 @@ describe('another spelling of a documented path', () => {
   ])('is refused outside observe mode, even if undocumented paths are allowed: %s', async (target) => {
     for (const mode of ['strict', 'staging']) expect(await send(mode, target)).toMatch(/^HTTP\/1\.1 40[04] /);
     expect(fake.requests).toEqual([]);
-    // In observe mode, the upstream gets every target unchanged, apart from dot segments.
+    // In `observe` mode, the upstream receives every target unchanged, unless it contains dot segments.
     await send('observe', target);
     for (const request of fake.requests) expect(request.target).toBe(BASE + target);
   });

@@ -12,8 +12,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 /*
  * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that cannot be
  * verified, for example `Basic` followed by 4,200 spaces. With the verifier `upstream`, Portico left the decision to
- * the upstream, as it does for unknown callers. No page was refused and no private field of a comment was removed,
- * although permissions were enforced.
+ * the upstream, as it does for unknown callers. As a result, no page was refused, and no private field of a comment
+ * was removed, although permissions were enforced.
  */
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -26,7 +26,7 @@ const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
 const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
 type Target = (typeof OPERATIONS)[number];
 
-/** The headers that a caller sends, and what kind of caller they identify, if any. */
+/** The headers that a caller sends, and the kind of caller that they identify, if any. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly is?: 'reader' | 'stranger' | 'malformed';
@@ -111,7 +111,8 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Each request is sent twice, because what the first one leaves in the memo and cache may affect the second.
+  // Each request is sent twice, because the first request may leave something in the memo or the cache that affects
+  // the second.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
@@ -155,7 +156,8 @@ describe('an unverified caller under enforced permissions', () => {
     expectError(await gateway.call(RESTRICTED, { user: 'guest' }), 403, 'permission_denied');
   });
 
-  // The author of a node may do more than other callers, but is not looked up for an unverified name.
+  // The author of a node may do more than other callers. For an unverified name, however, the author is not looked
+  // up.
   it('is not treated as the author of a node', async () => {
     const roles = (await fastRoles()).replace(
       '      - View the questions list',
@@ -168,7 +170,8 @@ describe('an unverified caller under enforced permissions', () => {
     expect(fake.requests).toHaveLength(before);
   });
 
-  // An unreachable verifier proves nothing about a credential, so a caller with a valid credential must not get 401.
+  // If the verifier cannot be reached, nothing is known about a credential, so a caller whose credential is valid
+  // must not receive a 401.
   it('gets 503 if the verifier is unreachable, but still gets public pages', async () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED }, clock);
@@ -215,8 +218,8 @@ describe('an unverified caller under enforced permissions', () => {
     };
     const gateway = await start(config, clock);
     const { ladder, ledger } = gateway.gateway.services;
-    // A caller who may use both operations sends requests until there are enough of them for a promotion to `enforce`.
-    // Meanwhile, the attacker's own pages are cached.
+    // A caller who may use both operations sends enough requests for a promotion to `enforce`. In the meantime, the
+    // attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
     await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     for (const target of [RESTRICTED, ANSWER_COMMENTS])
@@ -233,8 +236,8 @@ describe('an unverified caller under enforced permissions', () => {
 });
 
 describe('permissions that are enforced in observe mode', () => {
-  // Observe mode changes no bytes. If it refused pages but still showed private fields, permissions would only seem to
-  // be enforced.
+  // `observe` mode changes no bytes. If it refused pages but still showed private fields, permissions would only seem
+  // to be enforced.
   it.each([
     [{ checks: { permissions: 'enforce' } }, '/checks/permissions'],
     [{ operations: { listNodeComments: { checks: { permissions: 'enforce' } } } }, '/operations/listNodeComments'],

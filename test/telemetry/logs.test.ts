@@ -175,7 +175,7 @@ describe('the access log file', () => {
       expect(first).toMatch(/^[0-9a-f]{12}$/);
       expect(second).toBe(first);
       expect(other).not.toBe(first);
-      // Each process has its own key, so that names cannot be looked up in a precomputed table.
+      // Each process has its own key, so that nobody can look up names in a precomputed table.
       expect(linesOf(traces)[0]?.['caller']).not.toBe(first);
       const named = linesOf(traces, { principalNames: true });
       expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
@@ -222,7 +222,7 @@ describe('the access log file', () => {
     });
   });
 
-  /** Returns the members of a log line in the order on which operators may rely (docs/operations.md). */
+  /** Returns the members of a log line, in the order on which operators may rely (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {
@@ -456,8 +456,8 @@ describe('the log of several processes in one pipe', () => {
     };
     write();`;
 
-  // A pipe accepts larger writes in parts when its reader is slow, with the writes of other processes in between. Lines
-  // of two requests are then mixed into one that no log reader can parse.
+  // If a pipe's reader is slow, the pipe accepts larger writes in parts, with writes of other processes between them.
+  // The lines of two requests are then mixed into one line that no log reader can parse.
   it('consists of whole lines, however slowly it is read', async () => {
     const slowly = 'dd bs=3000 status=none';
     const child = spawn('sh', [

@@ -62,7 +62,7 @@ describe('the simulation of a fleet', () => {
   });
 });
 
-// Without these tests, a check that finds nothing would look like a fleet without faults.
+// Without these tests, a check that is unable to find anything would look like a fleet without failures.
 describe('the checks of a fleet', () => {
   it('find a planted outdated read, and measure how old it was', () => {
     const write = writes[0] as WriteEvent;
@@ -72,7 +72,7 @@ describe('the checks of a fleet', () => {
     const seen = { audience: 'all', page };
     expect(staleness({ ...read, seen: { ...seen, version: write.number - 1 } })).toBe(700);
     expect(staleness({ ...read, seen: { ...seen, version: Infinity } })).toBe(0);
-    // A read that began before the response may show either version.
+    // A read that began before the response to the write may show either version.
     const early = { page, startedAt: write.respondedAt - 1, seen: { ...seen, version: write.number - 1 } };
     expect(staleness(early)).toBeLessThanOrEqual(0);
     const unaffected = workload.pages.findIndex(({ tags }) => !tags.some((tag) => write.tags.includes(tag)));
@@ -107,7 +107,7 @@ describe('the checks of a fleet', () => {
       excessAtPurges: [at(1030)],
       mostPerPeriod: 2,
     });
-    // The purge may have removed the page of the second fetch, because it can arrive as late as 1120.
+    // The purge can arrive as late as 1120, so it may have removed the page that the second fetch stored.
     expect(judged(0, 1025, 2000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [at(2000)] });
     expect(judged(0, 1125, 2000)).toMatchObject({ periods: 2, excess: [at(2000)], excessAtPurges: [] });
     expect(judged(0, 5000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [] });
@@ -197,8 +197,8 @@ describe('the page docs/scale.md', () => {
       commandsPerSecond: 10_000,
       gatewayCores: 0.05,
       redisCores: 0.2,
-      // Each gateway gets 100 requests per second. The responses to half of them are stored for 20 seconds and take
-      // 2,000 bytes each.
+      // Each gateway receives 100 requests per second. The responses to half of them are stored for 20 seconds, and
+      // take 2,000 bytes each.
       gatewayBytes: 102_000_000,
       redisBytes: 12_000_000,
       saturatesFirst: 'Redis (pages and locks)',

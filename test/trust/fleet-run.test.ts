@@ -8,7 +8,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 const CERTAIN = /^failed requests|^reads more than 30 s|^pages that belong to another caller/;
 
 /*
- * A short run of `npm run fleet` without disturbances. The bounds that depend on the speed of the machine are not
+ * A short run of `npm run fleet`, without disturbances. The bounds that depend on the speed of the machine are not
  * checked, because other tests run at the same time.
  */
 needsProgram('redis', 'a fleet behind a balancer', (redis) => {
@@ -29,7 +29,7 @@ needsProgram('redis', 'a fleet behind a balancer', (redis) => {
           upstreamMs: [5, 10],
           disturbed: false,
           probes: true,
-          // On a busy machine, some of the results that are expected below appear only after a while.
+          // On a busy machine, some of the expected results appear only after a while.
           until: ({ reads, writes, refused }) => {
             const found = new Set(reads.map(({ cache }) => cacheResult(cache)));
             return found.has('memory') && found.has('shared') && writes.length > 0 && refused > 0;

@@ -6,10 +6,10 @@ import { replay } from './fuzz-runner.ts';
 import { anyScript, type FuzzScript } from './fuzz-script.ts';
 
 /*
- * The attack: arbitrary requests from several callers in any order, while the upstream responds arbitrarily. Whatever
- * they contain, the gateway has no internal errors, its errors have one shape, each response is well framed, no caller
- * gets a response meant for another, the log contains neither passwords nor values, and in strict mode the upstream
- * gets only documented requests.
+ * The attack: arbitrary requests from several callers in any order, with arbitrary responses of the upstream.
+ * Whatever they contain, the gateway has no internal errors, its errors have one form, each response is well framed,
+ * no caller receives a response that is meant for another, and the log contains neither passwords nor values. In
+ * strict mode, the upstream receives only documented requests.
  */
 
 const CORPUS = new URL('corpus/', import.meta.url);
@@ -32,7 +32,7 @@ describe.each(['strict', 'staging', 'observe'] as const)('random scripts in %s',
         try {
           await replay(script);
         } catch (error) {
-          // fast-check prints every value of a failure, which can be megabytes.
+          // If a test fails, fast-check prints every value, which can take megabytes.
           failure = String(error).slice(0, 5000);
           throw error;
         }

@@ -14,7 +14,7 @@ interface Place {
   readonly upstream: FakeUpstream;
   readonly clock: TestClock;
   act: UpstreamAct | undefined;
-  /** The number of log lines that have been searched. */
+  /** The number of log lines that have already been searched. */
   searched: number;
 }
 
@@ -29,7 +29,7 @@ async function startPlace(mode: string): Promise<Place> {
     config: {
       mode,
       logging: { level: 'trace', principalNames: true },
-      // Failures must not cause later requests to be refused.
+      // Earlier failures must not cause later requests to be refused.
       upstream: { circuit: { failures: 10_000 } },
       authentication: { failures: { limit: 1000, limitPerName: 10_000 } },
     },
@@ -38,7 +38,7 @@ async function startPlace(mode: string): Promise<Place> {
   return place;
 }
 
-/** Returns the mark of the caller with this credential, which only that caller may see. */
+/** Returns the mark of the caller with this credential. Only that caller may see the mark. */
 const markOf = (credential: string) => `mark-${Buffer.from(credential, 'latin1').toString('hex')}-`;
 
 function perform({ act }: Place, request: FakeRequest, response: ServerResponse): undefined {
@@ -61,7 +61,7 @@ function textOf(body: string): string {
   return JSON.stringify(Array.isArray(example) ? example : { ...example, mark: '$CALLER' });
 }
 
-/** Replays a script. Throws an error that names the first violated rule and its step. */
+/** Replays a script. If a rule is violated, throws an error that names the first violated rule and the step. */
 export async function replay(script: FuzzScript): Promise<void> {
   const starting = places.get(script.mode) ?? startPlace(script.mode);
   places.set(script.mode, starting);
@@ -73,7 +73,7 @@ export async function replay(script: FuzzScript): Promise<void> {
   }
 }
 
-/** Stops the gateways, so that the next replay starts new ones. They are closed after the test file. */
+/** Stops using the current gateways, so that the next replay starts new ones. They are closed after the test file. */
 export const forgetPlaces = (): void => places.clear();
 
 async function takeStep(place: Place, mode: FuzzScript['mode'], step: FuzzStep): Promise<string | undefined> {
@@ -114,7 +114,7 @@ interface Response {
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~\dA-Za-z-]+: ?[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Reads the only response in a text. If it is not well framed, returns what is wrong with it. */
+/** Reads the only response in a text. If the response is not well framed, returns what is wrong with it. */
 function readResponse(all: string, isHead: boolean): Response | string {
   const text = all.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, '');
   const end = text.indexOf('\r\n\r\n');
@@ -160,7 +160,7 @@ function readChunks(text: string, head: Omit<Response, 'body'>): Response | stri
   }
 }
 
-/** Returns what is wrong with a response: an internal error, or one of Portico's own errors in the wrong shape. */
+/** Returns what is wrong with a response: an internal error, or one of Portico's own errors in the wrong form. */
 function problemOfResponse(
   mode: string,
   step: FuzzStep,
@@ -206,7 +206,7 @@ const PATHS = OPERATIONS.map(({ method, target }) => {
   const marks = { job: '~', node: '~', issue: '~', comment: '~', group: '~', topic: '~', user: '~', answer: '~' };
   return { method, path: new RegExp(`^${RegExp.escape(target(marks)).replaceAll(/\\x7e|~/g, '[0-9]+')}$`) };
 });
-/** Client headers that must not reach the upstream on documented paths. */
+/** Headers of the client that must not reach the upstream on documented paths. */
 const NEVER_SENT = [
   'cookie',
   'x-auth-token',
@@ -247,7 +247,7 @@ function problemOfRequest(
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
 
-/** Returns the simplest path that a lenient server could read a path as. */
+/** Returns the simplest path that a lenient server could take a path to mean. */
 const simplest = (path: string) =>
   path
     .replaceAll(/%([2-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

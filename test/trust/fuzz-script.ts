@@ -2,21 +2,24 @@ import * as fc from 'fast-check';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 
 /*
- * The random requests and responses of the fuzz test. A script is plain JSON, so that it can be stored in the corpus and
- * replayed. Texts are Latin-1, one character per byte.
+ * The random requests and responses of the fuzz test. A script is plain JSON, so that it can be stored in the corpus
+ * and replayed. Texts are Latin-1, with one character per byte.
  */
 
-/** What the upstream does with a request. In texts, `$CALLER` stands for a mark of the caller who sent the request. */
+/** How the upstream handles a request. In texts, `$CALLER` stands for a mark of the caller who sent the request. */
 export interface UpstreamAct {
-  /** `respond`, or break the connection before the response (`reset`) or partway through it (`cut`). */
+  /**
+   * `respond`: send a response. `reset`: break the connection before the response. `cut`: break the connection in the
+   * middle of the response.
+   */
   readonly kind: 'respond' | 'reset' | 'cut';
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The body, or `$EXAMPLE` and the id of an operation for its documented response. */
+  /** The body, or `$EXAMPLE` with the id of an operation for the operation's documented response. */
   readonly body: string;
 }
 
-/** One request, and the upstream's response if the request reaches it. */
+/** One request, and the upstream's response in case the request reaches the upstream. */
 export interface FuzzStep {
   readonly method: string;
   readonly target: string;
@@ -36,7 +39,7 @@ export interface FuzzScript {
   readonly steps: readonly FuzzStep[];
 }
 
-/** A password that no account has. It must not appear in any output. */
+/** A password that no account has. It must never appear in any output. */
 export const WRONG_PASSWORD = 'sEcReT-gUeSs-7Qx!';
 
 /** The most common values come first, so that counterexamples shrink toward them. */
@@ -114,7 +117,7 @@ const documented = tuple(constantFrom(...OPERATIONS), query).map(([operation, te
   body: operation.body === undefined ? null : JSON.stringify(operation.body),
 }));
 
-/** A target with a few characters replaced, inserted or removed. */
+/** A target in which a few characters have been replaced, inserted or removed. */
 const mutated = (target: string) =>
   array(tuple(fc.nat(), fc.nat(2), constantFrom(...ODD_CHARACTERS, ...ODD_PIECES)), { minLength: 1, maxLength: 3 }).map(
     (changes) =>
@@ -359,8 +362,8 @@ const stepOf = (usual: Usual): fc.Arbitrary<FuzzStep> =>
   }));
 
 /**
- * Returns random scripts for a mode. The requests of a script have only a few targets, so that callers share cached
- * pages and writes change pages that are in the cache.
+ * Returns random scripts for a mode. The requests of a script have only a few different targets, so that callers
+ * share cached pages, and writes change pages that are in the cache.
  */
 export const anyScript = (mode: FuzzScript['mode']): fc.Arbitrary<FuzzScript> =>
   array(documented, { minLength: 1, maxLength: 2 })

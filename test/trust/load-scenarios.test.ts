@@ -6,9 +6,9 @@ import { reloadUnderLoad, rollingRestart } from '../../tools/prove/load/restarts
 import { soak } from '../../tools/prove/load/soak.ts';
 
 /*
- * The load scenarios of `npm run prove`, each for a second or two and without its limits on speed and memory. What
- * remains does not depend on the machine: no page for the wrong caller, no unexpected status, no lost request, no
- * violation missing from the ledger and no damaged file.
+ * The load scenarios of `npm run prove`, each for a second or two, and without the limits on speed and memory. The
+ * remaining limits do not depend on the machine: no page for the wrong caller, no unexpected status, no lost request,
+ * no violation missing from the ledger and no damaged file.
  */
 
 const tick = () => undefined;
@@ -25,7 +25,7 @@ describe('a gateway under load', () => {
   });
 
   it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
-    // The upstream is so slow that its capacity is the bottleneck, even if other programs keep the machine busy.
+    // The upstream is so slow that its capacity is the bottleneck, even while other programs keep the machine busy.
     expect((await overloadUpstream({ seconds: 2, delayMs: 400, tick })).faults).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { basic } from '../builders/call.ts';
 
 /*
- * The messages of the raw-socket suite, as bytes. Each case states which responses the client gets, whether the
+ * The messages of the raw-socket tests, as bytes. Each case states which responses the client receives, whether the
  * connection can be used afterwards, and how many requests reach the upstream.
  */
 
@@ -9,7 +9,9 @@ import { basic } from '../builders/call.ts';
 export interface RawTargets {
   /** The value of the header `X-Case`, which every request of the case has. */
   readonly id: string;
-  /** A target that supports GET, and one that supports POST. The upstream's response to both has the status 200. */
+  /**
+   * A target that supports GET, and a target that supports POST. The upstream's response to both has the status 200.
+   */
   readonly target: string;
   readonly write: string;
   /** A stored page, and its entity tag. */
@@ -23,7 +25,7 @@ export interface RawOutcome {
   readonly statuses: readonly number[];
   /** The number of complete requests that reach the upstream. */
   readonly upstream: number;
-  /** Whether the gateway closes the connection. Otherwise, the next request on the connection gets its response. */
+  /** True if the gateway closes the connection. If false, the next request on the connection receives its response. */
   readonly closed: boolean;
 }
 
@@ -84,7 +86,7 @@ const REFUSED: RawOutcome = { statuses: [400], upstream: 0, closed: true };
 const UNKNOWN_CODING: RawOutcome = { ...REFUSED, statuses: [501] };
 const SERVED: RawOutcome = { statuses: [200], upstream: 1, closed: false };
 const LAST: RawOutcome = { ...SERVED, closed: true };
-/** A refusal after which the connection can still be used. */
+/** A refusal that leaves the connection usable. */
 const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
 // The end of a body whose length is declared.

@@ -11,9 +11,9 @@ import { RAW_CASES } from './raw-cases.ts';
 import { mapInParallel, runRawCase, sendBytes, statusesIn } from './raw-runner.ts';
 
 /*
- * Two attacks. In the first, a client sends broken messages again and again, and each leaves a little memory or a
- * socket behind. In the second, a client disconnects at an unfortunate moment or never finishes what it began, so that
- * whatever was reserved for it is never released.
+ * Two attacks. In the first, a client sends broken messages again and again, and each of them leaves a little memory
+ * or a socket behind. In the second, a client disconnects at an unfortunate moment or never finishes what it began,
+ * so that whatever was reserved for it is never released.
  */
 
 const COMMENT = '/services/v2/node/118/comment.json';
@@ -27,7 +27,7 @@ let strict: TestGateway;
 let observing: TestGateway;
 beforeAll(async () => {
   fake = await startFakeUpstream((request) => exampleAnswer(request));
-  // Nothing is stored, because stored data is not a leak.
+  // Nothing is stored, so that stored data does not look like a leak.
   const config = {
     cache: { enabled: false },
     logging: { level: 'silent' },
@@ -44,9 +44,9 @@ const portOf = ({ url }: TestGateway) => Number(new URL(url).port);
 /** The open connections of this process, including the clients' ends. */
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
-/** Returns once no connection is open except those that the gateways keep open to the upstream. */
+/** Waits until the only open connections are those that the gateways keep open to the upstream. */
 async function expectNoSockets(): Promise<void> {
-  // Each gateway may keep its pool of connections, and the upstream has the other end of each.
+  // Each gateway may keep a pool of connections open, and the upstream has the other end of each.
   const pools = 2 * 32 * both().length;
   await until(() => sockets() <= pools);
   for (const gateway of both()) await expect.poll(() => gateway.metric('portico_upstream_in_flight')).toBe(0);
@@ -70,12 +70,12 @@ describe('the table of raw messages, sent again and again,', () => {
   };
 
   it('leaves neither memory nor sockets behind', { timeout: 600_000 }, async () => {
-    // The first round fills bounded memories and compiles code.
+    // The first round fills memories of limited size and compiles code.
     await round();
     const held = await heldMemory(async () => {
       for (let count = 0; count < ROUNDS; count += 1) await round();
     });
-    // Compiled code and bounded memories still grow a little. This is less than a kilobyte per message.
+    // Compiled code and memories of limited size still grow a little, but by less than a kilobyte per message.
     expect(held).toBeLessThan(ROUNDS === 1 ? 2_000_000 : 8_000_000);
     await expectNoSockets();
     for (const gateway of both()) expect((await gateway.call('/services/v2/comment/271.json')).status).toBe(200);
@@ -84,7 +84,9 @@ describe('the table of raw messages, sent again and again,', () => {
 
 describe('a client that leaves', () => {
   const MESSAGES = { counted: COUNTED, chunked: CHUNKED };
-  /** Sends the first bytes of a message, then ends the connection or resets it. Returns what was received. */
+  /**
+   * Sends the first bytes of a message, and then ends or resets the connection. Returns everything that was received.
+   */
   async function leave(port: number, bytes: string, how: 'end' | 'reset'): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     let text = '';
@@ -105,7 +107,7 @@ describe('a client that leaves', () => {
         const texts = await mapInParallel(lengths, 16, (length) =>
           leave(portOf(gateway), message.slice(0, length), how),
         );
-        // A connection that ends inside a message gets no response, or only a 400 or a 408.
+        // A connection that ends in the middle of a message receives no response, or only a 400 or a 408.
         const answered = texts.filter((text) => statusesIn(text).some((status) => status !== 400 && status !== 408));
         expect(answered).toEqual([]);
       }
@@ -113,7 +115,7 @@ describe('a client that leaves', () => {
       await expectNoSockets();
     });
 
-    // Like most proxies, Node treats a client that ends its side of the connection as gone.
+    // If a client ends its side of the connection, Node treats the client as gone, as most proxies do.
     it.each(['end', 'reset'] as const)('or after the last one by %s is served at most once', async (how) => {
       for (const gateway of both()) {
         fake.requests.length = 0;
@@ -139,7 +141,8 @@ describe('a client that does not finish', () => {
     'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
   };
 
-  // The attack, known as Slowloris: a client opens many connections, each of which waits for the rest of a request.
+  // The attack, known as Slowloris: a client opens many connections and leaves the request on each of them
+  // unfinished.
   it('with its request gets 408 in time, and the connection is closed', async () => {
     const all = both().flatMap((gateway) =>
       Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),

@@ -6,16 +6,16 @@ import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
 /** The gateway, the upstream and the kind of path with which the cases are run. */
 export interface RawSide {
   readonly port: number;
-  /** Connects to the gateway. By default, the connection is an ordinary one. */
+  /** Connects to the gateway. If undefined, an ordinary connection is opened. */
   readonly dial?: (port: number) => Socket;
   readonly upstream: { readonly requests: readonly FakeRequest[] };
   /** The outcome of a case, if it differs on this side. */
   readonly differs?: (one: RawCase) => Partial<RawOutcome> | undefined;
-  /** The targets for the case with this number, which no other case uses. */
+  /** The targets for the case with this number. No other case uses them. */
   readonly targets: (number: number) => RawTargets;
 }
 
-/** What happened when the bytes of a case were sent, in the form in which the case describes it. */
+/** What happened when the bytes of a case were sent, in the form that cases use to describe it. */
 export interface RawResult extends RawOutcome {
   /** True if the connection ended in a reset, or was still open when the client gave up. */
   readonly broken: boolean;
@@ -26,22 +26,22 @@ export interface RawResult extends RawOutcome {
 const AUTHORIZATION = `Authorization: ${basic('admin')}`;
 const HOST = 'Host: x';
 
-/** The next request on the connection, which the gateway serves if the connection can still be used. */
+/** The next request on the connection. If the connection can still be used, the gateway serves this request. */
 const following = (id: string) =>
   `GET /services/v2/comment/${id}.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nConnection: close\r\n\r\n`;
 
-/** A write that must never be executed: the connection is closed before it is read. */
+/** A write that must never be executed, because the connection is closed before the gateway reads it. */
 const hidden = (id: string) =>
   `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
 
-// The numbers repeat, so that repeated runs request the same targets, which the gateway may remember.
+// The numbers repeat, so that repeated runs request the same targets, and the gateway may remember those.
 const FIRST_NUMBER = 1_000_000;
 const NUMBERS = 2400;
 let lastNumber = FIRST_NUMBER;
 
 /**
- * Sends the bytes of a case on a new connection, followed by another request in the same packet. Returns what the
- * client and the upstream saw. If the connection remains usable, the response to the second request is left out.
+ * Sends the bytes of a case on a new connection, with another request in the same packet. Returns what the client and
+ * the upstream received. If the connection remains usable, the response to the second request is left out.
  */
 export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult> {
   const { closed } = expectedOutcome(side, one);
@@ -66,7 +66,7 @@ export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult
   };
 }
 
-/** Returns what a case expects on a side. */
+/** Returns the outcome that a case expects on a side. */
 export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): RawOutcome {
   const { statuses, upstream, closed } = one;
   return { statuses, upstream, closed, ...side.differs?.(one) };
@@ -79,7 +79,7 @@ export const statusesIn = (text: string): number[] =>
 /** Much longer than any response takes, even on a busy machine. */
 const GIVE_UP_MS = 50_000;
 
-/** Sends bytes on a new connection and reads until the server closes it. */
+/** Sends bytes on a new connection, and reads from it until the server closes it. */
 export function sendBytes(
   port: number,
   bytes: string,

@@ -18,21 +18,22 @@ import {
 } from './support/response-faults.ts';
 
 /*
- * Tests every fault of an upstream in every situation and every mode. All requests of a mode are sent at the same time,
- * to a gateway whose upstream recognizes the case by an id in the request. The tests then compare the results with the
- * tables in `support/`.
+ * Tests every fault of an upstream in every situation and every mode. All requests of a mode are sent at the same
+ * time to one gateway, whose upstream recognizes each case by an id in the request. The tests then compare the
+ * results with the tables in `support/`.
  */
 
-/** The limits in front of an upstream that is not silent. The machine may be busy. */
+/** The limits for an upstream that is not silent. They allow for a busy machine. */
 const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs: 90_000, totalTimeoutMs: 100_000 };
 /** The limits while an upstream is silent, and while its body does not end. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
 /**
- * How long a client waits before it gives up: shorter if no limit is expected to end the request, and longer if one is.
+ * How long a client waits before it gives up. The time is shorter if no limit is expected to end the request, and
+ * longer if a limit is.
  */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take 10 s of CPU time, so a busy machine takes many times longer. */
+/** All requests are sent in one hook. They take 10 s of CPU time, so on a busy machine they take many times longer. */
 const HOOK_MS = 300_000;
 /** How many requests each gateway receives at the same time. */
 const CONCURRENT = 40;
@@ -46,7 +47,7 @@ const SETTINGS = {
 type Setting = keyof typeof SETTINGS;
 const SETTING_NAMES = Object.keys(SETTINGS) as Setting[];
 
-/** Pages are stored in the cache, and their age is set by the injected clock. */
+/** Pages are stored in the cache, and the test's clock determines their age. */
 const SITUATIONS = [
   'a fresh page',
   'a stale page',
@@ -99,7 +100,7 @@ function validResponseTo({ target }: { readonly target: string }): ValidResponse
   return { status: 200, body: target.includes('/answer/') ? PAGE : UNDOCUMENTED };
 }
 
-/** What the client saw. */
+/** What the client received. */
 interface Result {
   /** Undefined if the connection was closed without a response. */
   readonly answer: Answer | undefined;
@@ -124,7 +125,7 @@ interface World {
 /** How many requests of a case arrived at the broken upstream. */
 const arrivals = new Map<number, number>();
 const results = new Map<number, Result>();
-/** The results of the same requests after the upstream was repaired. */
+/** The results of the same requests after the upstream had been repaired. */
 const afterwards = new Map<number, Result>();
 const worlds: World[] = [];
 let resourcesBefore: readonly string[] = [];
@@ -161,7 +162,7 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   });
   const url = connection?.url ?? `http://127.0.0.1:${upstream.port}`;
   const gateway = await startTestGateway({ upstream: url, config: configWith(LONG), clock });
-  /** Only a silent upstream has short limits, because a healthy one can be slow on a busy machine. */
+  /** Only a silent upstream has short limits, because on a busy machine even a healthy upstream can be slow. */
   const limitTo = async (limits: typeof LONG) => {
     if (first?.isSilent !== true) return;
     const { outcome } = await gateway.reload({ config: configWith(limits) });
@@ -198,7 +199,7 @@ const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unl
 const askHealthy = (world: World, one: Case) => ask(world, one, PATIENCE_MS.limited);
 const askBroken = (world: World, one: Case) => ask(world, one, patienceOf(one));
 
-/** Sends the requests of all cases, each in its situation, and repeats them after the upstream has been repaired. */
+/** Sends the requests of all cases, each in its situation. Sends them again after the upstream has been repaired. */
 async function runWorld(world: World): Promise<void> {
   const askAll = async (situations: readonly Situation[], how: typeof askHealthy, into: Map<number, Result>) => {
     const waiting = world.cases.filter(({ situation }) => situations.includes(situation));
@@ -222,7 +223,7 @@ async function runWorld(world: World): Promise<void> {
   await until(() => world.gateway.gateway.services.upstream.stats().inFlight === 0);
   await world.repair();
   if (world.opensCircuit) {
-    // After this time, one successful request closes the circuit.
+    // After this time, one successful request is enough to close the circuit.
     world.clock.advance(CIRCUIT_SECONDS);
     await world.gateway.call(ANY);
   }
@@ -258,7 +259,7 @@ function expectedOf({ fault, situation, setting }: Case): Outcome {
   return situation === 'an expired page' && outcome.startsWith('upstream_') ? 'valid' : outcome;
 }
 
-/** The error texts in `observe` mode, whose errors have no code. */
+/** The texts of the errors in `observe` mode, which have no code. */
 const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',
@@ -295,7 +296,7 @@ describe.each(SETTING_NAMES)('in %s, an upstream that', (setting) => {
   )('%s: %s → %s', (_name, situation, expected, one) => {
     const result = results.get(one.id);
     const outcome = outcomeOf(one, result);
-    // On a busy machine, a stalled body can also exceed the short limits before its first byte arrives.
+    // On a busy machine, a body that stalls can also exceed the short limits before its first byte arrives.
     const isLate = one.fault.isSilent === true && expected === 'broken' && outcome === 'upstream_timeout';
     expect(isLate ? expected : outcome).toBe(expected);
     // A read may be repeated once if it failed on a connection that was already open. A write is never sent twice.

@@ -150,8 +150,8 @@ describe('the upstream address', () => {
   }
 });
 
-// The attack: one body consists of hundreds of thousands of addresses, and all other requests wait while they are
-// rewritten.
+// The attack: one body consists of hundreds of thousands of addresses, and all other requests have to wait while the
+// addresses are rewritten.
 describe('a long body', () => {
   const address = 'http://legacy.example/community/a ';
   const legacy = compileLegacyAddresses({ origin: 'http://legacy.example', basePath: '/community' }, []);

@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
- * The attack: an upstream, or a proxy in front of it, sends interim responses that nobody has requested. undici closes
- * the connection when it receives `100 Continue`, so the response to an upload is lost even if the upload was carried
- * out. A flood of interim responses would keep the gateway busy indefinitely.
+ * The attack: an upstream, or a proxy in front of it, sends interim responses that nobody has requested. When undici
+ * receives a `100 Continue`, it closes the connection, so the response to an upload is lost even if the upload was
+ * carried out. A flood of interim responses would keep the gateway busy forever.
  */
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nHTTP/1.1 100 Not a head';
 
-/** Creates a stream that replaces a socket, and records the bytes that its reader receives. */
+/** Creates a stream that takes the place of a socket. Records the bytes that its reader receives. */
 function received() {
   const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() });
   let error: Error | undefined;

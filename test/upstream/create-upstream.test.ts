@@ -159,7 +159,7 @@ describe('a buffered response', () => {
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  // Each coding can multiply the size of a small body, so more than two are a sign of a decompression bomb.
+  // Each coding can multiply the size of a small body, so more than two codings are a sign of a decompression bomb.
   it('with more than two content codings is not decoded', async () => {
     const bytes = gzipSync(gzipSync(gzipSync('hello')));
     const server = await startRawServer((request) =>
@@ -300,8 +300,7 @@ describe('a transparent response', () => {
       end: () => undefined,
     });
     await until(() => received === bytes.length);
-    // The last byte arrives so late that the reader's last pause would have been too long if the reader had not
-    // resumed.
+    // The last byte arrives very late. If the reader had not resumed, its last pause would have been too long.
     setTimeout(() => server.requests[0]?.socket.write('x'), 1500);
     expect(await endOf(body)).toBeUndefined();
     expect(received).toBe(bytes.length + 1);
@@ -394,7 +393,7 @@ describe('a connection', () => {
     expect(upstream.stats().retries).toEqual({ succeeded: 2, failed: 0, refused: 1 });
     clock.advance(1);
     expect(await lose()).toMatchObject({ attempts: 2 });
-    // Four times two requests, of which three were sent a second time.
+    // Four times two requests. Three of them were sent a second time.
     expect(server.requests).toHaveLength(11);
   });
 
@@ -421,7 +420,8 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  // An upstream that has responded is alive, and would only repeat its storm of interim responses.
+  // An upstream that has responded is alive. If the request were repeated, it would only send its flood of interim
+  // responses again.
   it('is not replaced after an interim response', async () => {
     const storm = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100);
     const server = await startRawServer((request) =>
@@ -473,7 +473,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Otherwise, thousands of clients per hour could accumulate in memory until the process ends.
+  // Otherwise, memory could accumulate thousands of clients per hour until the process ends.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     ['refused', async () => `http://127.0.0.1:${await freePort()}`],
@@ -568,7 +568,7 @@ describe('an exchange fails', () => {
       }, 100);
       request.socket.on('close', () => clearInterval(drip));
     });
-    // The limit applies to the head, which can be late on a busy machine.
+    // The limit applies to the head of the response, which can be late on a busy machine.
     const answer = await upstreamAt(server.origin, { totalTimeoutMs: 3000 }).exchange({ ...get, mode: 'transparent' });
     expect(answer.body).toEqual(Buffer.from('x'.repeat(35)));
   });
@@ -592,7 +592,7 @@ describe('an exchange fails', () => {
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
     const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
-    // Connecting takes a turn of the event loop, but the steps before it do not.
+    // Connecting takes a turn of the event loop. The steps before it do not.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
@@ -624,7 +624,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // If clients did not take turns, one that sends many requests at once would make all others wait or fail.
+  // If clients did not take turns, a client that sends many requests at once would make all others wait or fail.
   it('gives waiting clients their places in turn, and takes a waiting place from the client with the most', async () => {
     const pending: RawRequest[] = [];
     const server = await startRawServer((request) => void pending.push(request));
@@ -654,7 +654,7 @@ describe('the limit on exchanges', () => {
     const rest = ['a', 'b'].map((caller) => send(caller, false).catch(() => undefined));
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 1, queued: 1 });
     const displaced = send('c', false);
-    // An attacker can make up any number of credentials, so a new one gets no turn of its own.
+    // An attacker can make up any number of credentials, so a new credential does not get a turn of its own.
     await expect(send('d', false)).rejects.toMatchObject({ kind: 'shed' });
     const other = send('e', false, '198.51.100.1').catch(() => undefined);
     await expect(displaced).rejects.toMatchObject({ kind: 'shed' });
@@ -662,7 +662,7 @@ describe('the limit on exchanges', () => {
     await Promise.all([...rest, other].map((one) => Promise.race([one, setImmediate()])));
   });
 
-  // One signal can serve many exchanges, each of which would otherwise leave a listener behind.
+  // One signal can serve many exchanges. Without this, each of them would leave a listener on the signal.
   it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
@@ -695,7 +695,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // A stream is free when a request begins to wait, but the request ahead of it can take the last one.
+  // When a request begins to wait, a stream is free, but the request ahead of it can take the last one.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);

@@ -92,7 +92,7 @@ describe('the headers of a forwarded request', () => {
   };
   const own = named();
 
-  // Long header names are not cached, but must still be removed.
+  // Long header names are not cached, but they must still be removed.
   it.each([`X-Forwarded-${'a'.repeat(60)}: 1`, `pRoXy-${'a'.repeat(60)}: 1`, 'KEEP-ALIVE: 5', 'hOsT: evil'])(
     'never contain %s, in any spelling and at any length',
     (field) => {
@@ -132,7 +132,8 @@ describe('the ids of a request on behalf of several clients', () => {
       expect(traceparent).toMatch(new RegExp(`^00-${requestId.replaceAll('-', '')}-[0-9a-f]{16}-00$`));
     const spans = identities.map(({ traceparent }) => traceparent.slice(36, 52));
     expect(new Set(spans).size).toBe(100);
-    // Every digit is random, because the id does not include the constant version and variant digits of a UUID.
+    // Every digit is random, because the id does not include the version and variant digits of a UUID, which are
+    // constant.
     for (let digit = 0; digit < 16; digit += 1)
       expect(new Set(spans.map((span) => span[digit])).size).toBeGreaterThan(4);
   });

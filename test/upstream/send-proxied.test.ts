@@ -7,7 +7,10 @@ import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { drain, endOf } from '../builders/streamed-body.ts';
 import { startRawServer } from './support/raw-server.ts';
 
-/** Sends a request to an upstream that begins a body without a length. Also returns the request that was sent. */
+/**
+ * Sends a request to an upstream that begins a body without a length. Also returns the request that was
+ * sent.
+ */
 async function begun() {
   const server = await startRawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
   const sent = Promise.withResolvers<ClientRequest>();
@@ -27,7 +30,7 @@ async function begun() {
 }
 
 describe('the response to a proxied request', () => {
-  // Without a length, the body ends when the connection ends, so a socket failure must be noticed before that.
+  // Without a length, the body ends when the connection ends, so a failure of the socket must be noticed before that.
   it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken if its socket fails with %s', async (code) => {
     const { body, outgoing } = await begun();
     const received = new Promise<unknown>((resolve) => body.onPart(resolve));

@@ -100,7 +100,7 @@ describe('the history of a gate', () => {
     expect(gate.history()).toEqual({ lastFailure: undefined, changes: [] });
     await exchange(new UpstreamFailure('reset'));
     now = 7000;
-    // A client that disconnects does not count as a failure of the upstream.
+    // If a client disconnects, that does not count as a failure of the upstream.
     await exchange(new UpstreamFailure('aborted'));
     await exchange();
     const failure = { cause: 'connection_terminated' };

@@ -159,7 +159,7 @@ describe('walk', () => {
     const { summary } = await walkOf(upstream.url, { maxRequests: 20 });
     expect(summary.ended).toBe('max-requests');
     expect(summary.requests).toBeLessThan(upstream.requests.length);
-    // Only a retry of the last request can exceed the maximum.
+    // The maximum can be exceeded only if the last request is repeated.
     expect(upstream.requests.length).toBeLessThanOrEqual(21);
     expect(new Set(upstream.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });

@@ -5,7 +5,7 @@ import type { Worker, WorkerIdentity } from '../../src/workers/supervise-workers
 
 type Handlers = Record<string, (value: never, worker: WorkerIdentity) => unknown>;
 
-/** A document whose items are words of the form `version:a,b`. Merging adds and removes words. */
+/** A document whose items are words, in the form `version:a,b`. Merging adds and removes words. */
 const words = (text: string) => (text.split(':')[1] ?? '').split(',').filter((word) => word !== '');
 function copy(text: string) {
   const own = {
@@ -28,7 +28,7 @@ function copy(text: string) {
   return own;
 }
 
-/** A primary process with workers that have joined. The calls between them are delivered immediately. */
+/** A primary process and workers that have joined it. Calls between them are delivered immediately. */
 function processes(texts: readonly string[], primaryText: string) {
   const handlers: Handlers = {};
   const joined: Worker[] = [];

@@ -143,8 +143,8 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Places, names and descriptions come from requests. Without a limit, a client that sends new ones with every request
-  // could exhaust the memory.
+  // Places, names and descriptions come from requests. Without a limit, a client that sends new ones with every
+  // request could exhaust the memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
     ['callers', (text: string) => finished([responseViolation()], { caller: text })],
@@ -158,7 +158,7 @@ describe('the ledger', () => {
       }
       await ledger.flush();
     });
-    // Storing all of them would take 13 MB.
+    // Storing all of these violations would take 13 MB.
     expect(held).toBeLessThan(8_000_000);
     expect(await entriesOf(ledger)).not.toEqual([]);
   });
@@ -194,7 +194,9 @@ describe('the ledger', () => {
   });
 });
 
-/** Returns the hours, with their request counts, that are written to the store if requests arrive at these times. */
+/**
+ * Returns the hours that are written to the store, with their numbers of requests, if requests arrive at these times.
+ */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

@@ -43,12 +43,12 @@ describe('the location of a ledger', () => {
     { options: {}, redis: false, name: LEDGER_DEFAULTS.file },
   ] as const)('follows the options: $options, Redis: $redis', ({ options, redis, name }) => {
     const server = redis ? { ...REDIS_DEFAULTS, url: 'redis://127.0.0.1' } : undefined;
-    // Worker processes write to Redis themselves, and to all other stores through the primary process.
+    // Worker processes write to Redis themselves. To any other store, they write through the primary process.
     const isShared = name.startsWith('Redis');
     expect(ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server)).toMatchObject({ name, isShared });
   });
 
-  // A file of its own would silently separate the gateway from the ledger that it is supposed to share.
+  // If the gateway had a file of its own, it would silently be separated from the ledger that it should share.
   it('is not a file if the ledger is supposed to be in Redis, but no server is configured', () => {
     expect(() => ledgerAt({ ...LEDGER_DEFAULTS, store: 'redis' })).toThrow(StartFault);
   });

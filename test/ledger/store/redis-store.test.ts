@@ -117,8 +117,8 @@ needsProgram('redis', 'a ledger in Redis', (path) => {
     expect((await own.read({}, NOW)).entries).toMatchObject([{ count: 3, callers: 2 }]);
   });
 
-  // The reply to a batch is lost, so the process sends it again. Meanwhile, the first copy may still be in the buffer
-  // of a broken connection, and may even arrive after a later batch.
+  // The reply to a batch is lost, so the process sends the batch again. The first copy may still be in the buffer of
+  // a broken connection, and may even arrive after a later batch.
   it('adds a batch once, however often it arrives', async () => {
     const redis = empty();
     const store = storeIn(redis);
@@ -253,7 +253,7 @@ needsProgram('redis', 'a ledger in Redis that fails', (path) => {
     expect((await ledger.snapshot()).dropped).toBe(500 + 1_001 - LIMITS.maxEntries / 2);
   });
 
-  // A full server refuses a script before its first write, so the batch is stored completely later.
+  // A server that is full refuses a script before the script's first write, so the batch is stored completely later.
   it('keeps a batch while Redis is full, and never stores a part of it', async () => {
     const { redis, ledger } = await opened(['--maxmemory-policy', 'noeviction']);
     await redis.command('', ['CONFIG', 'SET', 'maxmemory', '1']);

@@ -176,8 +176,8 @@ describe('the refusal of a caller', () => {
     });
   });
 
-  // Otherwise, a client with a made-up name would get a 403. This would reveal that only a permission is missing, and a
-  // browser would not ask the user for a credential that has the permission.
+  // Otherwise, a client with a made-up name would receive a 403. The 403 would reveal that only a permission is
+  // missing, and a browser would not ask the user for a credential that has the permission.
   it('is a challenge if the credential is unverified', () => {
     const claimed = exchangeWith({ principal: callerNamed('alice', { kind: 'unverified' }) });
     expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({

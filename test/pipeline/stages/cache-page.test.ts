@@ -78,7 +78,7 @@ const failing = (...error: ConstructorParameters<typeof GatewayError>) => {
   next.answer = () => Promise.reject(new GatewayError(...error));
 };
 
-/** Returns the names of all headers except those that reveal whether the page was cached. */
+/** Returns the names of all headers, except those that reveal whether the page came from the cache. */
 const shown = ({ reply }: Seen) =>
   reply.headers.map(([name]) => name).filter((name) => !/^(?:Age|Cache-Status)$/.test(name));
 

@@ -65,7 +65,7 @@ function forwarding(
   return { send, sent, looked, demoted };
 }
 
-/** Decodes a body from the test upstream, which marks compressed bodies with a star at the beginning. */
+/** Decodes a body from the test upstream, which begins compressed bodies with a star. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
 const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
@@ -73,7 +73,7 @@ const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
 describe('forward', () => {
-  // The attack: an upstream error makes the search for a permission message throw.
+  // The attack: an upstream error makes the search for a permission message throw an error.
   it('forwards an error that it cannot read if everything is forwarded unchanged', async () => {
     const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
     const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
@@ -162,7 +162,7 @@ describe('forward', () => {
 
 /*
  * The attack: a client requests a page that will be stored, and sends a host, request id, trace or address of its
- * choice. If the upstream copies one of these values into the page, every later client reads it.
+ * choice. If the upstream copies one of these values into the page, every later client can read it.
  */
 describe('forward for an operation with stored responses', () => {
   const arrival = arrivalWith({
@@ -226,9 +226,9 @@ describe('forward for an operation with stored responses', () => {
 });
 
 /*
- * The attack: the operator states that the upstream sends the same response to all callers, so pages are shared even
- * though they are fetched with a caller's own credential. If the upstream copies that credential into a page, every
- * later reader of the page gets it.
+ * The attack: the operator states that the upstream sends the same response to all callers, so pages are shared
+ * although they are fetched with a caller's own credential. If the upstream copies that credential into a page, every
+ * later reader of the page receives it.
  */
 describe("forward for a shared page fetched with a caller's credential", () => {
   const authorization = 'Basic YWxpY2U6Pz8/Pz8/';

@@ -53,7 +53,8 @@ describe('limit-rate', () => {
     expect(other.rulesFor(undefined)).toEqual([]);
   });
 
-  // Connections are distributed over the workers, so if each worker had its own budgets, a caller would have several.
+  // Connections are distributed over the workers. If each worker had its own budgets, a caller would therefore have
+  // several.
   it('uses the budgets of another process, and its own while that process does not reply', async () => {
     const primary = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
     let replies = true;
@@ -113,8 +114,8 @@ describe('limit-rate', () => {
     expect(limited).toHaveLength(6);
   });
 
-  // Anyone can send somebody else's name. If an unverified name had a budget of its own, an attacker could use up the
-  // budget of a victim, and get new budgets by inventing names.
+  // Anyone can send another caller's name. If an unverified name had a budget of its own, an attacker could use up a
+  // victim's budget, and could get new budgets by inventing names.
   it('counts callers who are not verified by network, whatever name they claim', async () => {
     const { handle, exchangeOf, passed } = stageWith([RULE]);
     for (const name of ['alice', 'bob', 'carol']) {

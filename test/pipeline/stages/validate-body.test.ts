@@ -183,8 +183,8 @@ describe('validate-body in observe mode', () => {
     expect(trace.requests).toEqual({ level: 'report', outcome: 'skipped', reason: 'size' });
   });
 
-  // undici destroys the body of a request that fails. The client's connection must survive, because the response is
-  // sent over it.
+  // undici destroys the body of a request that fails. The client's connection must remain open, because the response
+  // is sent over it.
   it("leaves the client's request open if the forwarded body is destroyed", async () => {
     const { send, next } = validating(observe);
     const arrival = large();
@@ -206,8 +206,9 @@ describe('validate-body in observe mode', () => {
 });
 
 /*
- * The attack: a body contains two members with the same name. The check reads one of them, but the upstream gets the
- * unchanged bytes and may read the other one, which may name other users to erase or set another visibility.
+ * The attack: a body contains two members with the same name. The check reads one of them, but the upstream receives
+ * the unchanged bytes and may read the other one. That member may name other users to erase, or set another
+ * visibility.
  */
 describe('a body with a duplicate member', () => {
   it.each([
@@ -240,7 +241,9 @@ describe('a body with a duplicate member', () => {
   );
 });
 
-/* The attack: a small body takes a long time to parse, or overflows the stack of a check that traverses it. */
+/*
+ * The attack: a small body that takes a long time to parse, or that overflows the stack of a check that traverses it.
+ */
 describe('a body beyond the limits of JSON', () => {
   it.each([
     ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],

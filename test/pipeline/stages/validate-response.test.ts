@@ -25,7 +25,7 @@ const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: []
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
-/** A page with one node, whose author the gateway can learn. */
+/** A page with one node. The gateway can learn the node's author from it. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
@@ -126,7 +126,7 @@ describe('validate-response', () => {
       learn: (nodeId: string, author: string) => void learned.push([nodeId, author]),
       scan: (): typeof found | 'closer' | undefined => found,
     };
-    // The body is not JSON, which does not matter, because only the scan reads it.
+    // The body is not JSON. That does not matter here, because only the scan reads it.
     const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
     const exchange = exchangeWith();
     const body = bodyFactsOf(plannedWith(), NODES);
@@ -218,7 +218,7 @@ describe('validate-response', () => {
       const { answer, trace } = run();
       expect((await answer).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
-      // Identical bytes are not checked again, but their violations are still reported.
+      // If identical bytes arrive again, they are not checked again, but their violations are still reported.
       expect(trace.violations).toEqual(reported);
     }
     expect(learned).toHaveLength(4);
@@ -242,8 +242,8 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
-  // If only the request's violation were reported, a client could hide upstream failures by breaking a rule in every
-  // request.
+  // If only the request's violation were reported, a client could hide failures of the upstream by violating a rule
+  // in every request.
   it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
@@ -289,8 +289,8 @@ describe('validate-response', () => {
 });
 
 /*
- * The attack: a response is nested so deeply, or has so many values, that parsing it blocks all requests or that
- * traversing it overflows the stack.
+ * The attack: a response that is nested so deeply, or has so many values, that parsing it blocks all other requests
+ * or traversing it overflows the stack.
  */
 describe('a response beyond the limits of JSON', () => {
   const deep = '['.repeat(9) + ']'.repeat(9);
@@ -389,7 +389,7 @@ describe('validate-response in observe mode', () => {
 });
 
 describe('a repetition of the same bytes', () => {
-  /** Validates several responses in sequence and counts the checks. */
+  /** Validates several responses, one after another, and counts the checks. */
   function repeating(parts: PlannedParts = {}) {
     const judged: unknown[] = [];
     const learned: unknown[] = [];
@@ -424,7 +424,8 @@ describe('a repetition of the same bytes', () => {
     const first = await ask(answered(named));
     await ask(answered(named));
     const second = await ask(answered(named));
-    // A response is stored only when its key occurs for the second time, so the second one had to be checked as well.
+    // A response is stored only when its key occurs for the second time, so the second response had to be checked
+    // too.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
     expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });

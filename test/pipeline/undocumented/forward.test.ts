@@ -41,8 +41,8 @@ describe('a forwarded request', () => {
     expect(server.requests[0]?.body).toBe(big);
   });
 
-  // The library's path filter checks a normalized path but forwards the original one, in which a URL parser would find
-  // another host.
+  // The library's path filter checks a normalized path but forwards the original path. In the original path, a URL
+  // parser would find another host.
   it.each(['//evil.example/x', '/\\evil.example/x', '/a//b/./c;d?e=//f', '//', '/a|b"<>`{}^%zz', '/x?y=\\..\\z'])(
     'keeps the path %s as a path on the one upstream',
     async (path) => {
@@ -63,7 +63,7 @@ describe('a forwarded request', () => {
     expect(server.requests).toEqual([]);
   });
 
-  // With `Expect`, the library does not call any request hook, and its body helper hangs.
+  // If a request has an `Expect` header, the library does not call any request hook, and its body helper hangs.
   it('loses its Expect header, and its body still arrives', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
@@ -426,8 +426,8 @@ describe('a persistent connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). A phrase decoded as UTF-8 could not be written back
-  // unchanged.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If a phrase were decoded as UTF-8, it could not be
+  // written unchanged.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
     'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {
@@ -439,7 +439,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     },
   );
 
-  // The library's response interceptor would turn such a response into a complete 200.
+  // The library's response interceptor would turn such a response into a complete response with the status 200.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],
     ['not declared', '\r\n12345'],
@@ -447,7 +447,8 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
   ])('breaks the client’s connection if it is cut short and its length is %s', async (kind, rest) => {
     const server = await startRawServer((request) => {
       request.socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${rest}`);
-      // Without a length, the body ends when the connection ends, so only a reset shows that the body is incomplete.
+      // Without a length, the body ends when the connection ends, so only a reset of the connection shows that the
+      // body is incomplete.
       const isReset = kind === 'not declared';
       setImmediateTwice(() => (isReset ? request.socket.resetAndDestroy() : request.socket.end()));
     });
@@ -579,7 +580,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     await expect
       .poll(() => gateway.results)
       .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
-    // Data that the client does not read stays with the upstream, so it does not fill Portico's memory.
+    // Data that the client does not read remains at the upstream, so it does not fill Portico's memory.
     expect(gateway.results[0]?.bytes).toBeLessThan(15_000_000);
     client.socket.destroy();
   });

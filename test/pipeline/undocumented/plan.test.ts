@@ -74,7 +74,7 @@ describe('the plan for undocumented paths', () => {
 interface Passing {
   readonly method?: string;
   readonly path?: string;
-  /** The upstream's response, or an error if the transport fails. */
+  /** The upstream's response, or an error if there is a transport failure. */
   readonly answer?: number | Error;
   readonly headers?: HeaderPairs;
   readonly body?: StreamedBody;
@@ -236,7 +236,7 @@ describe('the purges of an undocumented write', () => {
     expect(passthroughPurges('/elsewhere/question/17.json')).toBeUndefined();
   });
 
-  // Every object inherits these properties. A lookup with a name that the client chooses must not find them.
+  // Every object inherits these properties. Looking up a name that the client chooses must not find them.
   it.each(['constructor', 'toString', '__proto__'])('include everything for a resource called %s', (name) => {
     expect(passthroughPurges(`/services/v2/${name}/17.json`)).toBeUndefined();
   });

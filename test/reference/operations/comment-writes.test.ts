@@ -7,7 +7,7 @@ const { call, server, questions } = withReferenceServer();
 let questionId = 0;
 
 beforeAll(async () => {
-  // The question belongs to another user, so that none of the callers is the original poster.
+  // The question belongs to another user, so none of the callers is the original poster.
   const all = await questions();
   questionId = all.find(({ author, commentIds }) => author.id > 5 && commentIds.length === 0).id;
 });

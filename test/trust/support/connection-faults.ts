@@ -25,7 +25,7 @@ export interface ConnectionFault extends Fault {
   readonly opensCircuit?: boolean;
 }
 
-/** How long an open circuit stays open. It outlasts the situations of the tests. */
+/** How long an open circuit stays open. This is longer than any situation in the tests lasts. */
 export const CIRCUIT_SECONDS = 120;
 
 const REFUSED = { built: 'upstream_refused', passed: 'upstream_refused' } as const;
@@ -66,7 +66,10 @@ function refusing(upstream: RawUpstream): BreakableConnection {
   return { url: `http://127.0.0.1:${upstream.port}`, break: upstream.stop, repair: upstream.listen };
 }
 
-/** Returns a connection through a thread that stops accepting connections. */
+/**
+ * Returns a connection that leads through a thread. The thread stops accepting connections when the upstream is to
+ * break.
+ */
 async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   const blocked = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(new URL('deaf-listener.ts', import.meta.url), {
@@ -90,7 +93,7 @@ async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage('block');
       await once(worker, 'message');
-      // The operating system still accepts connections until its queue is full.
+      // The operating system still accepts connections until its own queue is full.
       for (let count = 0; count < 4; count += 1) {
         const filler = connect(port, '127.0.0.1');
         filler.on('error', () => undefined);
@@ -105,7 +108,7 @@ async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   };
 }
 
-/** Returns an upstream whose name is resolved until it breaks. */
+/** Returns an upstream whose name can be resolved until the upstream is to break. */
 function nameless(upstream: RawUpstream): BreakableConnection {
   const name = `upstream-${upstream.port}.invalid`;
   const resolved = failInvalidNames();

@@ -2,8 +2,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * A thread that forwards connections to a port until it is told to stop accepting them. Then the thread blocks, so the
- * operating system queues two connections and drops the first packet of all others: they neither succeed nor fail.
+ * A thread that forwards connections to a port until it is told to stop accepting them. The thread then blocks. The
+ * operating system queues two more connections and drops the first packet of all others, so they neither succeed nor
+ * fail.
  */
 const { port, blocked } = workerData as { port: number; blocked: Int32Array };
 

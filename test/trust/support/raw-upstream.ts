@@ -7,14 +7,14 @@ export interface RawRequest {
   readonly method: string;
   readonly target: string;
   readonly body: Buffer;
-  /** How many requests the connection had carried before this one. */
+  /** The number of requests that the connection had carried before this one. */
   readonly earlier: number;
 }
 
-/** Writes any bytes in response to a request, or none. */
+/** Writes any bytes in response to a request, or writes nothing. */
 export type Play = (socket: Socket, request: RawRequest) => void;
 
-/** An upstream that writes each response byte by byte, without an HTTP library in between. */
+/** An upstream that writes each response byte by byte, without an HTTP library. */
 export interface RawUpstream {
   readonly port: number;
   /** The sockets that are open at the moment. */
@@ -29,13 +29,13 @@ export interface RawUpstream {
 
 const HEAD_END = '\r\n\r\n';
 
-/** Starts a listener that passes each connection to `accept`. It is closed after the file's tests. */
+/** Starts a listener that passes each connection to `accept`. The listener is closed after the file's tests. */
 export async function startRawUpstream(accept: (socket: Socket) => void): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Clients abort connections in the middle of a response on purpose.
+    // On purpose, clients abort connections in the middle of a response.
     socket.on('error', () => undefined);
     upstream.accept(socket);
   });

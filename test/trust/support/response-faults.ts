@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../../src/errors/catalogue.ts';
 
-/** A valid response to a request, which the faults distort. */
+/** A valid response to a request. The faults distort it. */
 export interface ValidResponse {
   readonly status: number;
   readonly body: Buffer;
@@ -21,11 +21,11 @@ export type Outcome = ErrorCode | 'valid' | 'same' | 'broken' | 'waits';
 
 /** The response of a faulty upstream. */
 interface Sent {
-  /** The bytes, written one after another in separate packets. */
+  /** The bytes, which are written one after another in separate packets. */
   readonly parts: readonly (string | Buffer)[];
-  /** What happens to the connection afterwards. By default it stays open. */
+  /** What happens to the connection after the response. By default, it stays open. */
   readonly ending?: 'ends' | 'resets';
-  /** Repeats the last part at short intervals for as long as the connection is open. */
+  /** True if the last part is repeated at short intervals for as long as the connection is open. */
   readonly drips?: boolean;
   /** The status and body that a client must receive for the outcome `same`. */
   readonly status?: number;
@@ -46,14 +46,14 @@ export interface Fault {
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;
-  /** True if bytes of the body continue to arrive, so that only the limit for the whole exchange can end it. */
+  /** True if bytes of the body continue to arrive. Only the limit for the whole exchange can then end the exchange. */
   readonly isEndless?: boolean;
 }
 
 /** A fault of a response. */
 export interface ResponseFault extends Fault {
   readonly send: (valid: ValidResponse) => Sent;
-  /** True if the fault occurs only on a connection that has carried another request. */
+  /** True if the fault occurs only on a connection that has already carried another request. */
   readonly onReuse?: boolean;
 }
 
@@ -75,10 +75,10 @@ const PAGE = Buffer.from('<!doctype html><title>Sign in</title><script>alert(1)<
 const VALID = { built: 'valid', passed: 'valid' } as const;
 const RESET = { built: 'upstream_reset', passed: 'upstream_reset' } as const;
 const CUT = { built: 'upstream_reset', passed: 'broken' } as const;
-/** A response that is forwarded as a violation of the contract, or refused if responses are enforced. */
+/** A response that is forwarded as a violation of the contract. If responses are enforced, it is refused. */
 const VIOLATION = { built: 'same', enforced: 'upstream_invalid_response', passed: 'same' } as const;
 
-/** A complete response with this body instead of the valid one. */
+/** A complete response with this body in place of the valid body. */
 const instead = (body: Buffer, ...headers: string[]) => ({
   send: ({ status }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
@@ -415,7 +415,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
 
 const bytesOf = (part: string | Buffer) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
 
-/** How often a dripping upstream sends its next part, in milliseconds. */
+/** How often an upstream that sends its body little by little sends the next part, in milliseconds. */
 const DRIP_MS = 50;
 
 /** Writes a faulty response. */
@@ -429,11 +429,11 @@ export function playFault(socket: Socket, fault: ResponseFault, valid: ValidResp
     const part = rest.shift();
     if (part !== undefined) {
       socket.write(bytesOf(part));
-      // The operating system might combine parts that are written in the same turn.
+      // If parts were written in the same turn of the event loop, the operating system might combine them.
       setImmediate(next);
       return;
     }
-    // A reset discards the received bytes that the gateway has not read yet.
+    // A reset discards bytes that the gateway has received but not yet read.
     if (ending === 'resets') setTimeout(() => socket.resetAndDestroy(), parts.length > 0 ? DRIP_MS : 0);
     else if (ending === 'ends') socket.end();
     else if (drips === true && last !== undefined) {

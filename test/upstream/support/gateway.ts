@@ -30,7 +30,7 @@ export interface GatewayChoice {
 
 /** The outcome of a request. */
 export interface Passed extends Pick<Trace, 'upstream' | 'bytes' | 'legacyAddress'> {
-  /** The kind of transport failure, taken from `upstream.shape` or from the thrown error. */
+  /** The kind of transport failure. It comes from `upstream.shape` or from the error that was thrown. */
   readonly failure: string | undefined;
   /** True if the client received its complete response. */
   readonly whole: boolean;
@@ -121,7 +121,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   return gateway;
 }
 
-/** Creates an arrival as the gateway reads it, with a fixed identity. */
+/** Creates an arrival with a fixed identity, in the form in which the gateway reads it. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   const target = request.url ?? '/';
   const [path = '/'] = target.split('?');

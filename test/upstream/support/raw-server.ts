@@ -4,7 +4,7 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 
 /** A request as received on a raw socket. */
 export interface RawRequest {
-  /** The request line and the headers, as written. */
+  /** The request line and the headers, exactly as the client wrote them. */
   readonly head: string;
   readonly body: string;
   /** The number of the connection, counted from 1. */
@@ -14,7 +14,7 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-/** A server for which the test writes the bytes of every response. */
+/** A server for which the test itself writes the bytes of every response. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
@@ -24,7 +24,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Starts a raw server. It calls `answer` when a request's head and declared body have arrived. */
+/** Starts a raw server. It calls `answer` when the head and the declared body of a request have arrived. */
 export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -77,7 +77,8 @@ function takeMessage(text: string): { head: string; body: string; rest: string }
   const head = text.slice(0, end);
   const from = end + 4;
   if (/^transfer-encoding:\s*chunked/im.test(head)) {
-    // The search includes the preceding line break, because a chunk itself can end with a 0 and an empty line.
+    // The search includes the line break before the last chunk, because a chunk itself can end with a 0 and an empty
+    // line.
     const last = text.indexOf('\r\n0\r\n\r\n', from - 2);
     return last < 0 ? undefined : { head, body: text.slice(from, last + 2), rest: text.slice(last + 7) };
   }

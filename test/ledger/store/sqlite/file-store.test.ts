@@ -84,7 +84,7 @@ describe('a process that is killed', () => {
       const { event, count } = JSON.parse(line) as RecordingLine;
       last[event] = count;
       if (event === 'written') batches += 1;
-      // Time is measured in violations, because a busy machine delays the recording as much as the timer.
+      // Time is measured in violations, because a busy machine delays the recording as much as it delays the timer.
       if (event === 'recorded' && last.passed === last.written)
         expect(count - writtenAt).toBeLessThanOrEqual(PER_SECOND);
       if (event === 'written') writtenAt = last.recorded;

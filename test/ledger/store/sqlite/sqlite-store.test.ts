@@ -49,7 +49,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   dropped: 0,
 });
 
-/** Writes more than one MiB of entries in batches of 50. `hourOf` returns the hour of each batch. */
+/** Writes more than one MiB of entries in batches of 50. `hourOf` returns the hour in which a batch is written. */
 async function overfill(path: string, hourOf: (index: number) => number, maxBytes = MIB) {
   const store = openSqliteStore(path, { ...LIMITS, maxBytes });
   let dropped = 0;
@@ -139,7 +139,7 @@ describe('data older than the retention period', () => {
     await store.close();
   });
 
-  // Every deployment introduces a new release name, so the file would grow without limit if all names were stored.
+  // Every deployment adds a new release name, so the file would grow without limit if all names were stored.
   it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
@@ -184,7 +184,7 @@ describe('a file that is removed while the store is open', () => {
     await store.close();
     const kept = new DatabaseSync(path, { readOnly: true });
     expect(kept.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    // The new file has the same caller key, so it still identifies the same callers.
+    // The new file has the same caller key, so it recognizes the same callers.
     expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
     kept.close();
   });
@@ -257,7 +257,7 @@ describe('a file that is moved while the store is open', () => {
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // Two gateways have the file open, and each detects the move on its own.
+    // Two gateways have the file open. Each of them detects the move on its own.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);
