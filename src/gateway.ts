@@ -104,9 +104,9 @@ export interface Gateway extends Pick<
   Assembly,
   'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
 > {
-  /** Empty in the primary process of several workers. */
+  /** The address of the public side. Empty in the primary process if there are workers. */
   readonly publicUrl: string;
-  /** Empty in a worker. */
+  /** The address of the admin side. Empty in a worker. */
   readonly adminUrl: string;
   /**
    * Closes the gateway. For the first `lameDuckSeconds` (default: 0), it still serves requests but reports that it is
@@ -292,7 +292,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly,
     async drain(lameDuckMs) {
       assembly.drain.started = true;
-      // The load balancer must learn that this process is not ready before the process refuses connections.
+      // Load balancers need time to notice that this process is not ready before it refuses connections.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       stop();
     },

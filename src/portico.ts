@@ -54,7 +54,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
     const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
     const message = 'is missing: set it to the address of the legacy server';
-    // If there are other errors, the URL may have been given but lost because of one of them.
+    // If there are other errors, one of them may have caused the URL to be lost.
     const isMissing = faults.length === 0 && settings.embedded;
     return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
   };
@@ -80,6 +80,6 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     else handle(req, res);
   };
   const portico = Object.assign(middleware, { admin, plans: gateway.planLines, reload, close });
-  // A reload changes the plans.
+  // The property is a getter because a reload changes the plans.
   return Object.defineProperty(portico, 'plans', { get: () => gateway.planLines });
 }

@@ -53,7 +53,6 @@ import { assembleShadow } from './features/watch-shadow.ts';
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The stream for log lines. */
   readonly logStream: DestinationStream;
   /** Returns a random number x (0 ≤ x < 1), which decides whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;

@@ -76,7 +76,6 @@ export interface LastingServices {
    * number once the others can see the purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
-  /** The name of this instance. */
   readonly instance: string;
   /** The state that is shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;

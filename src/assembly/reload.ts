@@ -16,7 +16,6 @@ type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 
-/** What a reload depends on. */
 interface ReloadParts {
   /** Reads the settings from the sources that the process was started with. Undefined if the sources are not known. */
   readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;

@@ -89,8 +89,7 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
 /**
- * The schema properties of the three freshness durations, which occur both in `cache` and in an operation's cache
- * options.
+ * The JSON Schemas of the three freshness durations, which occur both in `cache` and in an operation's cache options.
  */
 const freshnessProperties = {
   freshSeconds: seconds('How long a stored response is served without contacting the upstream, in seconds.'),
@@ -102,7 +101,7 @@ const freshnessProperties = {
   ),
 };
 
-/** The schema property of `store`. */
+/** The JSON Schema of the property `store`. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:

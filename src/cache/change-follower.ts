@@ -23,7 +23,6 @@ export interface ChangeFollower extends ChangeListener {
   isSynced(): boolean;
 }
 
-/** What a change follower depends on. */
 interface ChangeFollowerParts {
   readonly clock: Clock;
   /**

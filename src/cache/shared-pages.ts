@@ -66,7 +66,6 @@ export interface SharedPages {
   drop(key: string): void;
   /** Compresses a body, or returns the compressed form that another gateway has stored. */
   readonly compress: Compress;
-  /** Changes the maximum size of a page. */
   configure(options: Pick<SharedPagesParts, 'maxEntryBytes'>): void;
   counts(): SharedPageCounts;
 }
@@ -76,7 +75,6 @@ interface SharedPagesParts {
   readonly store: PageStore;
   readonly changes: ChangeFollower;
   readonly clock: Clock;
-  /** The maximum size of a page in bytes. */
   readonly maxEntryBytes: number;
   /** The release label. Gateways of different releases do not share pages, because their rules may differ. */
   readonly release: string;

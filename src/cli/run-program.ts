@@ -119,7 +119,6 @@ function programHelp(commands: readonly Command[], version: string): string {
   ].join('\n');
 }
 
-/** Returns the help text of a command. */
 function commandHelp(command: Command): string {
   const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this help.' }];
   const rows = flags.map((flag) => ({

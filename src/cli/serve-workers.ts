@@ -55,7 +55,6 @@ async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void
   await gateway.close();
 }
 
-/** The primary process and its workers. */
 interface PrimaryGateway {
   readonly gateway: Gateway;
   readonly publicUrl: string;

@@ -46,5 +46,4 @@ export const SEND_PERMISSIONS = {
   toOwnGroups: 'Send private comments to own groups',
 } as const;
 
-/** A kind of recipients. */
 type PrivateOption = keyof typeof SEND_PERMISSIONS;

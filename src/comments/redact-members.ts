@@ -34,7 +34,6 @@ interface Cut {
   readonly to: number;
 }
 
-/** The positions of the members that were found. */
 interface FoundMembers {
   /** The cuts in ascending order. They do not overlap. */
   readonly cuts: readonly Cut[];

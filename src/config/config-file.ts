@@ -7,7 +7,6 @@ import type { Environment } from './environment.ts';
 import { packageRoot } from '../files/package-root.ts';
 import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-object.ts';
 
-/** A parsed configuration file. */
 interface ConfigFile {
   /**
    * The file's name for messages: the path relative to the working folder if the file is inside that folder, or the
@@ -72,7 +71,6 @@ export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   return { name, folder, value: given, faults: [], locate: () => name };
 }
 
-/** Parses the text of a configuration file. */
 function parseConfig(text: string, name: string, folder: string): ConfigFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });

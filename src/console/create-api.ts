@@ -139,7 +139,6 @@ interface StatusView {
 
 const upstreamStatus = ({ status, reasons }: UpstreamHealth) => ({ status, reasons });
 
-/** Returns the data for the page header. */
 function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
   const { adminToken, checks, mode, release } = settings;
@@ -161,7 +160,6 @@ function statusView(sources: ConsoleSources): StatusView {
   };
 }
 
-/** A key in the effective configuration. */
 interface ConfigurationRow {
   /** The full key, such as `listen.adminPort`. */
   readonly key: string;

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** A file that the console serves. */
 interface StaticFile {
   readonly mediaType: string;
   /** Returns the contents of the file, which is read from disk only once. */

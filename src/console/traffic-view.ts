@@ -2,14 +2,12 @@ import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/metric-families.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 import type { ConsoleSources } from './console-sources.ts';
 
-/** A row in the traffic table. */
 interface TrafficRow extends TrafficSums {
   readonly operation: string;
   readonly method: string | undefined;
   readonly path: string | undefined;
 }
 
-/** The data that the traffic page shows. */
 interface TrafficView {
   /** The start of the period, in epoch milliseconds. */
   readonly since: number;

@@ -3,7 +3,6 @@ import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 
-/** The data that the upstream page shows. */
 interface UpstreamView extends UpstreamState, GateHistory {
   /** The base address of the upstream, without credentials. */
   readonly address: string;

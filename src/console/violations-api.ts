@@ -166,7 +166,6 @@ const refuse = (field: Field, message: string) => ({ ok: false, field, message }
 // Line breaks are replaced, because people review the baseline file line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
-/** A page of a list. */
 interface ListPage<T> {
   readonly rows: readonly T[];
   /** The page number, starting at 1. If the requested page is past the end, this is the number of the last page. */

@@ -26,7 +26,6 @@ export interface SchemaObject {
 /** A schema. `true` accepts every value, and `false` accepts no value. */
 export type SchemaOrBoolean = SchemaObject | boolean;
 
-/** A reference to a component. */
 interface Reference {
   readonly $ref: string;
 }

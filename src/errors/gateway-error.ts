@@ -36,7 +36,6 @@ export class GatewayError extends Error {
   }
 }
 
-/** The media type and the bytes of an error reply. */
 interface ErrorBody {
   readonly contentType: string;
   readonly body: Buffer;

@@ -3,7 +3,6 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
 
-/** The limits on an upload. */
 interface CsvLimits {
   readonly maxRows: number;
   /** The approximate maximum size of a row in bytes. Defaults to 10,000. */

@@ -121,7 +121,7 @@ function digestOf(text: string): Buffer {
 
 /** The token in an operator's request, and the client's address. */
 interface AdminAttempt {
-  /** Undefined if the request has no credential. Empty if the credential is invalid. */
+  /** The token. Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
   /** The client's address or, for IPv6, the network of the address. */
   readonly from: string;

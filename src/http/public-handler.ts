@@ -21,7 +21,6 @@ export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, Re
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
 
-/** A request that is being processed. */
 interface Handled {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -103,7 +102,6 @@ function respond(
   return undefined;
 }
 
-/** The services for recording traces. */
 interface RecordTraceServices {
   /**
    * Passes a trace to all observers. Must never throw, because an error that is thrown when a response closes would not

@@ -145,7 +145,6 @@ export interface TlsCertificate {
   close(): void;
 }
 
-/** The parts of a {@link TlsCertificate}. */
 interface WatchParts {
   readonly options: TlsOptions;
   readonly identity: TlsIdentity;

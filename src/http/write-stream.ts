@@ -3,7 +3,6 @@ import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
 import { isSent } from './connection.ts';
 
-/** What is needed to write a streamed body. */
 interface StreamContext {
   readonly trace: Pick<Trace, 'bytes'>;
   /** How long the client may stop reading while the body is sent, in milliseconds. */

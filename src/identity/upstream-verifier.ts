@@ -12,7 +12,6 @@ import { createWorkGate } from './limits.ts';
  */
 type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
-/** The parts of an upstream verifier. */
 interface UpstreamVerifierParts {
   readonly probe: Probe;
   readonly options: ProbeOptions;
@@ -76,7 +75,6 @@ interface RenewedCalibration {
   calibrate(): Promise<Calibration>;
 }
 
-/** The parts of a renewed calibration. */
 interface RenewedCalibrationParts {
   readonly sendProbe: (authorization: string) => Promise<Verification>;
   readonly probePath: string;

@@ -149,7 +149,6 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
   };
 }
 
-/** The services that {@link openLadder} uses. */
 interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;

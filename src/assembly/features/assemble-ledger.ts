@@ -12,7 +12,6 @@ import { StartFault } from '../../model/fault.ts';
 import type { Start } from '../load-start.ts';
 import { openLedgerOfPrimary, type ProcessRole, serveLedgerStore } from '../sharing/process-role.ts';
 
-/** The services that the ledger uses. */
 interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;

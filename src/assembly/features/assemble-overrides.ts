@@ -33,7 +33,7 @@ export function readStoredOverrides(settings: Settings): StoredOverrides {
 /** The overrides of a gateway, and the document through which gateways share them. */
 interface AssembledOverrides {
   readonly overrides: Overrides;
-  /** Undefined if no state is shared. */
+  /** The document through which gateways share the overrides. Undefined if no state is shared. */
   readonly document: SharedDocument<readonly Override[]> | undefined;
 }
 
@@ -133,7 +133,6 @@ function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): 
   logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
 }
 
-/** The services that {@link openOverrides} uses. */
 interface OpeningOverrides {
   readonly overrides: Overrides;
   readonly overridesDocument: AssembledOverrides['document'];

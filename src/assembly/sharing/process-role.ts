@@ -40,7 +40,6 @@ export interface WorkerRole {
 /** The log of changes shared by the processes of one gateway. It does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
-  /** Revocations of verified credentials. */
   readonly revocations: Revocations;
   /** Passes the changes made by all processes to a listener. */
   listen(listener: ChangeListener): void;

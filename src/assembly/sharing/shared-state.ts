@@ -30,7 +30,6 @@ export interface SharedState {
    * gateways.
    */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
-  /** The pages that gateways share. */
   readonly pages: SharedPages;
   /**
    * Returns page counts that are shared with other gateways, and the function that looks up the counts of other

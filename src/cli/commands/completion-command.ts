@@ -32,7 +32,6 @@ export function createCompletionCommand(loadCommands: () => Promise<readonly Com
   };
 }
 
-/** The shells for which a script can be generated. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /** Returns a script with which a shell completes the program's commands and flags. */

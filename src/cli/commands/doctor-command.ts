@@ -119,7 +119,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
   }
 }
 
-/** Describes, before an examination starts, what it will do. */
+/** Describes the steps of an examination before it starts. */
 function planLines(
   url: string,
   { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },

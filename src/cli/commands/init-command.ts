@@ -4,7 +4,6 @@ import { packageRoot } from '../../files/package-root.ts';
 import { parseUpstreamUrl } from '../../upstream/addresses.ts';
 import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 
-/** The files that the command writes. */
 const FILES = ['portico.yaml', 'roles.yaml'];
 
 /**

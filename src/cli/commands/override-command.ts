@@ -112,7 +112,6 @@ async function list(line: CommandLine, io: CommandIo, args: readonly string[]): 
   return EXIT.ok;
 }
 
-/** Formats an override as one line. */
 function overrideLine({
   operation,
   kind,

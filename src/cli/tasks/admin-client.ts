@@ -31,7 +31,6 @@ interface AdminClient {
   send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
 }
 
-/** A response from the admin side. */
 interface AdminResponse {
   readonly status: number;
   readonly body: unknown;

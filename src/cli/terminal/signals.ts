@@ -3,7 +3,6 @@ import type { Clock } from '../../lib/clock.ts';
 
 type EndSignal = 'SIGTERM' | 'SIGINT';
 
-/** The source of a process's signals. */
 interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
@@ -69,12 +68,10 @@ export function endWithRunner(self: ChildProcessView = process): void {
   }, POLL_MS).unref();
 }
 
-/** The source of a process's reload signal. */
 interface ReloadSignalSource {
   on(signal: 'SIGHUP', listener: () => void): unknown;
 }
 
-/** What to do on SIGHUP. */
 interface ReloadSignalActions {
   readonly onReload: () => void;
   /** Called instead of `onReload` if the terminal from which the process was started has been closed. */

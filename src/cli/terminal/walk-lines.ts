@@ -79,7 +79,6 @@ function hintOf(status: number, user: string | undefined): string {
   return hint === undefined ? '' : `: ${hint}`;
 }
 
-/** One step in the progress of a walk. */
 interface WalkStep {
   readonly sent: number;
   /** The number of requests that are still planned. Undefined if the number is unknown. */
@@ -87,10 +86,8 @@ interface WalkStep {
   readonly operation: string;
 }
 
-/** Shows the progress of a walk. */
 interface WalkProgress {
   readonly step: (progress: WalkStep) => void;
-  /** Clears the progress line. */
   readonly end: () => void;
 }
 

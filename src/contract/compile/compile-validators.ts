@@ -142,7 +142,6 @@ interface SuccessSchema {
  */
 type SchemaCheck = (value: unknown, scanned?: ScannedDifferences) => readonly Violation[];
 
-/** Options for a check. */
 interface CheckOptions {
   /** True if undocumented fields are reported. They never make a value invalid. */
   readonly unknownFields?: boolean;

@@ -79,7 +79,6 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
 /** The unmet expectations, keyed by keyword and by location without indices, so that each is reported only once. */
 type Found = Map<string, UnmetExpectation>;
 
-/** A location in a value. */
 interface Where {
   /** The names and indices that lead to the location. */
   readonly path: Departure['path'];

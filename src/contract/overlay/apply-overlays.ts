@@ -12,7 +12,6 @@ import {
   readOverlay,
 } from './read-overlay.ts';
 
-/** A document with overlays applied. */
 interface Overlaid {
   readonly document: unknown;
   /** The source texts of the overlays. The contract's digest is computed from them. */
@@ -154,7 +153,6 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** What is recorded while values are merged. */
 interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];

@@ -4,7 +4,6 @@ import { DAY_MS } from '../../lib/clock.ts';
 import { failureHint, toTransportFailure } from '../../upstream/transport-failure.ts';
 import { CannotProbe, type DoctorFinding } from '../probe.ts';
 
-/** Options for connecting to the server. */
 interface CertificateOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -12,7 +11,6 @@ interface CertificateOptions {
   readonly ca?: string | undefined;
 }
 
-/** The result of a TLS handshake with a server. */
 interface CertificateReport {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];

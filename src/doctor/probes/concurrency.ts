@@ -2,7 +2,6 @@ import { countWords } from '../../report/report-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, readableList, type Recommendation } from '../probe.ts';
 
-/** The measurements at one level of concurrency. */
 interface Level {
   readonly concurrency: number;
   readonly median: number;
