@@ -84,6 +84,7 @@ describe('a stored page', () => {
     const { cache, time } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
     time.now -= 1;
+    expect(cache.lookupStale('k', 3600)).toBeUndefined();
     expect(cache.lookup('k')).toBeUndefined();
   });
 

@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ChangeFollower, createChangeFollower } from '../../src/cache/change-follower.ts';
@@ -489,5 +490,28 @@ describe('a fleet with a log that arrives late, is lost or cannot be reached', (
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('the gzip form of a page', () => {
+  const body = Buffer.alloc(900, 'a page ');
+
+  it('is compressed by one gateway and used by the others', async () => {
+    const compressed = await member().pages.compress(body);
+    expect(gunzipSync(compressed)).toEqual(body);
+    const stored: Buffer[] = [];
+    const other = member({ set: async (_hash, value) => void stored.push(value) });
+    expect(await other.pages.compress(body)).toEqual(compressed);
+    expect(stored).toEqual([]);
+  });
+
+  // The attack: another program that can write to Redis replaces the gzip form of a page.
+  it.each([
+    ['another page', gzipSync(Buffer.alloc(900, 'another '))],
+    ['a longer page', gzipSync(Buffer.alloc(100_000, 'a page '))],
+    ['not compressed', Buffer.from('plain')],
+  ])('is compressed again if the stored value is %s', async (_what, value) => {
+    const { pages } = member({ get: () => Promise.resolve(value) });
+    expect(gunzipSync(await pages.compress(body))).toEqual(body);
   });
 });

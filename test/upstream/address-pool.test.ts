@@ -106,6 +106,17 @@ describe('several addresses', () => {
     ]);
   });
 
+  it('are ejected only once, however many requests fail at the same time', async () => {
+    const held: RawRequest[] = [];
+    const servers = await start((request) => void held.push(request), ok);
+    const pool = poolOf(originsOf(servers), { ejection: { failures: 1, seconds: 10, maxSeconds: 120 } });
+    const sent = Promise.all(Array.from({ length: 6 }, () => pool.upstream.exchange(get)));
+    await expect.poll(() => held.length).toBe(3);
+    for (const request of held) broken(request);
+    await sent;
+    expect(pool.changes.map(({ ejectedSeconds }) => ejectedSeconds)).toEqual([10]);
+  });
+
   it('are used again after a success, and then fail from the beginning', async () => {
     let answer = broken;
     const servers = await start((request) => answer(request), ok);
@@ -159,6 +170,18 @@ describe('several addresses', () => {
     expect(countsOf([sound, breaking])).toEqual([24, 3]);
   });
 
+  it('repeat a request at another address, even if that one is busier', async () => {
+    const held: RawRequest[] = [];
+    const servers = await start((request) => (held.length === 0 ? void held.push(request) : ok(request)), reset);
+    const pool = poolOf(originsOf(servers));
+    const first = pool.upstream.exchange(get);
+    await expect.poll(() => held.length).toBe(1);
+    expect(await sendAll(pool, 1)).toEqual([200]);
+    expect(countsOf(servers)).toEqual([2, 1]);
+    for (const request of held) ok(request);
+    await first;
+  });
+
   it('never get a write twice', async () => {
     const servers = await start(reset, reset);
     const pool = poolOf(originsOf(servers));
@@ -198,6 +221,19 @@ describe('several addresses', () => {
     }
     expect(statesOf(pool)).toEqual(['healthy', 'healthy']);
     await expect.poll(() => pool.upstream.health().addresses.map(({ inFlight }) => inFlight)).toEqual([0, 0]);
+  });
+
+  it('are not blamed for clients that disconnect during an upload', async () => {
+    const servers = await start(ok, ok);
+    const pool = poolOf(originsOf(servers), { ejection: { failures: 1, seconds: 10, maxSeconds: 120 } });
+    const owner = () => ({ caller: undefined, isVerified: false, address: '203.0.113.7' });
+    const stream = new Readable({ read: () => undefined });
+    const request = { ...get, method: 'POST', mode: 'streamed', owner, upload: { stream, length: 1_000_000 } } as const;
+    const sent = pool.upstream.exchange(request);
+    await expect.poll(() => servers[0].sockets.size + servers[1].sockets.size).toBe(1);
+    stream.destroy(new Error('the client has disconnected'));
+    await expect(sent).rejects.toMatchObject({ kind: 'aborted' });
+    expect(statesOf(pool)).toEqual(['healthy', 'healthy']);
   });
 
   it('get uploads in turn, and a failed upload counts against its address', async () => {

@@ -11,7 +11,7 @@ import { reply, type RawRequest, startRawServer } from './support/raw-server.ts'
 
 afterEach(() => void vi.useRealTimers());
 
-const probe = { intervalSeconds: 10, timeoutMs: 10_000, unhealthyAfter: 2, healthyAfter: 2 };
+const probe = { intervalSeconds: 10, timeoutMs: 10_000, unhealthyAfter: 2, healthyAfter: 3 };
 
 const status =
   (code: number) =>
@@ -65,7 +65,7 @@ describe('health probes', () => {
     state.answer = failing;
     expect([await round(), await round()]).toEqual(['passed', 'failed']);
     state.answer = status(200);
-    expect([await round(), await round()]).toEqual(['failed', 'passed']);
+    expect([await round(), await round(), await round()]).toEqual(['failed', 'failed', 'passed']);
   });
 
   it('are sent at once and then at every interval, until they are stopped', async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../src/model/upstream-failure.ts';
 import { createLimiter, createUpstreamGate, LimiterRefusal } from '../../src/upstream/upstream-gate.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 
@@ -89,6 +89,55 @@ describe('a limiter', () => {
     const limit = limiter();
     expect(await outcome(limit.acquire({ signal: AbortSignal.abort(new Error('gone')) }))).toEqual(new Error('gone'));
     expect(limit.stats().inFlight).toBe(0);
+  });
+});
+
+describe('a gate', () => {
+  const owner = { caller: 'alice', isVerified: true, address: '192.0.2.1' };
+
+  /** Creates a gate whose circuit opens after a number of failures. A failure can belong to a page. */
+  function gateWith(failures: number) {
+    let now = 1000;
+    const gate = createUpstreamGate({ ...UPSTREAM_DEFAULTS, circuit: { failures, openSeconds: 5 } }, () => now);
+    const fail = async (kind: UpstreamFailureKind, page?: string) =>
+      (await gate.enter()).leave(new UpstreamFailure(kind), page);
+    return { gate, fail, wait: (seconds: number) => (now += seconds * 1000), state: () => gate.stats().circuit };
+  }
+
+  it('opens its circuit if connections for the same page are refused, because no other page could be fetched', async () => {
+    const { fail, state } = gateWith(5);
+    for (let count = 0; count < 4; count += 1) await fail('refused', '/page');
+    expect(state()).toBe('closed');
+    await fail('refused', '/page');
+    expect(state()).toBe('open');
+  });
+
+  it('counts the failures of a page again after a success', async () => {
+    const { gate, fail, state } = gateWith(4);
+    for (let count = 0; count < 5; count += 1) await fail('reset', '/page');
+    (await gate.enter()).leave();
+    for (let count = 0; count < 3; count += 1) await fail('reset', '/page');
+    expect(state()).toBe('closed');
+    await fail('reset', '/other');
+    expect(state()).toBe('open');
+  });
+
+  // A client that reads slowly must not decide how long all others wait for the result of the trial.
+  it('closes its circuit as soon as the response to the trial is streamed', async () => {
+    const { gate, fail, wait, state } = gateWith(1);
+    await fail('reset');
+    wait(5);
+    (await gate.enter()).stream(owner);
+    expect(state()).toBe('closed');
+  });
+
+  it('does not use an upload as the trial, because the client could send it slowly', async () => {
+    const { gate, fail, wait, state } = gateWith(1);
+    await fail('reset');
+    wait(5);
+    gate.enterStream(owner);
+    (await gate.enter()).leave();
+    expect(state()).toBe('closed');
   });
 });
 
