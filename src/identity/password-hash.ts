@@ -35,6 +35,7 @@ export interface PhcHash {
   readonly tag: Buffer;
 }
 
+// The salt has at least 8 bytes (RFC 9106, 3.1), and the tag at least 16.
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /**
@@ -50,7 +51,7 @@ export function parsePhcHash(text: string): PhcHash | undefined {
     salt: Buffer.from(salt, 'base64'),
     tag: Buffer.from(tag, 'base64'),
   };
-  // RFC 9106, 3.1 requires at least 8 KiB per lane and a salt of at least 8 bytes.
+  // RFC 9106, 3.1 requires at least 8 KiB per lane.
   const bounded =
     hash.parallelism >= 1 &&
     hash.parallelism <= 16 &&
@@ -58,7 +59,7 @@ export function parsePhcHash(text: string): PhcHash | undefined {
     hash.passes <= 20 &&
     hash.memory >= 8 * hash.parallelism &&
     hash.memory <= 1_048_576;
-  return bounded && hash.salt.length >= 8 && hash.tag.length >= 16 ? hash : undefined;
+  return bounded ? hash : undefined;
 }
 
 /** Formats a hash in PHC format, as it appears in the roles file. */

@@ -260,13 +260,11 @@ export function createUpstream(
     const pass: ObservedPass = admission instanceof Promise ? await admission : admission;
     const startedAt = observesLimits ? clock() : 0;
     const { signal, owner = noOwner } = request;
-    let isCounted = false;
     /** Returns the limit that the exchange had exceeded when the head of its response arrived or when it failed. */
     const exceeded = (): ExceededLimit | undefined => {
       if (!observesLimits) return undefined;
       if (clock() - startedAt > patienceMs) pass.exceeded ??= 'deadline';
-      if (pass.exceeded !== undefined && !isCounted) limitsExceeded += 1;
-      isCounted ||= pass.exceeded !== undefined;
+      if (pass.exceeded !== undefined) limitsExceeded += 1;
       return pass.exceeded;
     };
     const stop = createStop();

@@ -133,6 +133,8 @@ describe('the guard of the admin side', () => {
       expect(ask({ host: 'a', authorization: 'Bearer secret' }).status).toBe('in');
       expect(ask({ host: 'a' }).status).toBe(401);
     }
+    const wrong = Array.from({ length: 20 }, () => ask({ host: 'a', authorization: 'Bearer guess' }).status);
+    expect(wrong.at(-1)).toBe(401);
   });
 
   it('counts a whole IPv6 network as one address', () => {

@@ -19,6 +19,12 @@ describe('a request line', () => {
 
   it('is refused if it ends in a bare LF', () => {
     expect(requestLineFault(Buffer.from('GET / HTTP/1.1'))?.code).toBe('malformed_request');
+    expect(requestLineFault(Buffer.from('GET / HTTP/1.1 '))?.code).toBe('malformed_request');
+  });
+
+  // Another server could treat these bytes as separators, and so read a different target or version.
+  it.each(['\t', '\v', '\f', '\r', '\u00a0'])('is refused with %j in its target', (byte) => {
+    expect(requestLineFault(Buffer.from(`GET /a${byte}b HTTP/1.1\r`, 'latin1'))?.code).toBe('malformed_request');
   });
 
   it.each(['HTTP/0.9', 'HTTP/1.2', 'HTTP/2', 'HTTP/2.0', 'HTTP/3.0'])('is refused with version %s', (version) => {

@@ -182,6 +182,21 @@ describe('authentication at the `report` level (rules, 2)', () => {
     expect(principal).toMatchObject({ kind: 'unverified', name: undefined });
   });
 
+  it('waits for the upstream if enforced permissions depend on who the caller is', async () => {
+    const { verifier } = fakeVerifier();
+    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const { principal } = await ask(basic('alice'), { level: 'report', needsVerification: true });
+    expect(principal).toMatchObject({ kind: 'verified', name: 'alice' });
+  });
+
+  it('does not share pages between anonymous callers with different cookies', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier, { anonymous: 'allow' });
+    const audiences = ['session=1', 'session=2', undefined].map(
+      async (otherCredential) => (await ask(undefined, { otherCredential })).principal.audience,
+    );
+    expect(new Set(await Promise.all(audiences)).size).toBe(3);
+  });
+
   it('does not wait for the upstream, and uses the result of the background verification', async () => {
     const answer = Promise.withResolvers<Verification>();
     const { verifier } = fakeVerifier(() => answer.promise);

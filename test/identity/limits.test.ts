@@ -147,6 +147,14 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'urgent-1', 'urgent-2', 'b']);
   });
 
+  it('does not count urgent tasks toward the share of their network', async () => {
+    const { began, task } = tasks();
+    const gate = createWorkGate({ concurrency: 2, queue: 5 });
+    void gate.run(task('urgent'), true, HOME);
+    void gate.run(task('a'), false, HOME);
+    expect(began).toEqual(['urgent', 'a']);
+  });
+
   it('passes the slot of a failed task to the next', async () => {
     const { began, task, fail } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });

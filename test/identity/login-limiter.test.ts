@@ -45,6 +45,14 @@ describe('the limit of failed attempts per name', () => {
     }
   });
 
+  it('does not count attempts that are refused because their network has failed too often', () => {
+    const limiter = createLoginLimiter({ ...FAILURES, limit: 2 });
+    for (const at of [0, 1]) expect(limiter.begin('a', 'alice', START + at)).toBeUndefined();
+    expect(limiter.begin('a', 'alice', START + 2)).toBeDefined();
+    expect(limiter.begin('b', 'alice', START + 3)).toBeUndefined();
+    expect(limiter.begin('c', 'alice', START + 4)).toBeDefined();
+  });
+
   it('stores a limited number of names', () => {
     const limiter = createLoginLimiter({ ...FAILURES, maxPairs: 2 });
     for (const name of ['alice', 'bob', 'carol'])

@@ -107,6 +107,16 @@ describe('verification', () => {
       expect(asked).toHaveLength(2);
     });
 
+    it('forgets everything when a verification shows that the verifier is unusable', async () => {
+      const unusable: Verification = { kind: 'unavailable', retryAfterSeconds: 5, unusable: true };
+      const { verifier, asked } = fakeVerifier(({ name }) => (name === 'bob' ? unusable : { kind: 'valid' }));
+      const { ask } = authenticating(verifier);
+      await ask(basic('alice'));
+      await refusalOf(ask(basic('bob')));
+      await ask(basic('alice'));
+      expect(asked.map(({ name }) => name)).toEqual(['alice', 'bob', 'alice']);
+    });
+
     it('verifies a credential once for parallel requests, which all get the result', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask, verifications } = authenticating(verifier);
@@ -242,7 +252,16 @@ describe('the keyed hash', () => {
 
   it('distinguishes one list of texts from another', () => {
     const hash = createKeyedHash();
-    const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['a', 'b', 'c'], ['1:a', ''], ['', '1:a']];
+    const lists = [
+      ['ab', 'c'],
+      ['a', 'bc'],
+      ['abc'],
+      ['a', 'b', 'c'],
+      ['1:a', ''],
+      ['', '1:a'],
+      ['a:b', 'c'],
+      ['a', 'b:c'],
+    ];
     expect(new Set(lists.map((list) => hash(...list))).size).toBe(lists.length);
   });
 });

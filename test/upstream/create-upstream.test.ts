@@ -724,6 +724,16 @@ describe("a client's streams", () => {
     streamOf(body).destroy();
   });
 
+  it('forward the response to a write, which cannot be undone, even if they are all in use', async () => {
+    const server = await startRawServer(({ socket }) => socket.write(head));
+    const upstream = upstreamAt(server.origin, { ...one, maxResponseBytes: 4 });
+    const { body } = await upstream.exchange(passed);
+    await expect(upstream.exchange({ ...observed, owner: passed.owner })).rejects.toMatchObject({ kind: 'shed' });
+    const written = await upstream.exchange({ ...observed, method: 'PUT', owner: passed.owner });
+    expect(written.status).toBe(200);
+    for (const response of [body, written.body]) streamOf(response).destroy();
+  });
+
   // A client that uses all of its streams must not fill the queue in which other clients wait.
   it('refuse another request before it waits for a slot', async () => {
     const server = await startRawServer(

@@ -1,4 +1,4 @@
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { createProxy, type Proxy, sendProxied } from '../../src/upstream/send-proxied.ts';
@@ -40,6 +40,35 @@ describe('the response to a proxied request', () => {
     expect((await drained).failure).toBeInstanceOf(UpstreamFailure);
   });
 
+  it('is complete if its socket fails after the last byte has arrived, even if its reader is slower', async () => {
+    const length = 100_000;
+    const server = await startRawServer(({ socket }) =>
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`),
+    );
+    const library = createProxy(server.origin);
+    const received = Promise.withResolvers<IncomingMessage>();
+    const sent = Promise.withResolvers<ClientRequest>();
+    const proxy: Proxy = (request, events) =>
+      library(request, {
+        ...events,
+        onRequest(outgoing, body) {
+          sent.resolve(outgoing);
+          events.onRequest(outgoing, body);
+        },
+        onResponse(incoming) {
+          received.resolve(incoming);
+          events.onResponse(incoming);
+        },
+      });
+    const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
+    const { body } = await sendProxied(proxy, request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+    const incoming = await received.promise;
+    await expect.poll(() => incoming.complete).toBe(true);
+    (await sent.promise).emit('error', new Error('reset'));
+    const { bytes, failure } = await drain(body);
+    expect([bytes.length, failure]).toEqual([length, undefined]);
+  });
+
   it('ends with its exchange and closes its connection', async () => {
     const { server, stop, body } = await begun();
     const reason = new UpstreamFailure('aborted');
@@ -65,6 +94,30 @@ it('a proxied request ends if its upstream sends more than 64 interim responses'
   };
   await expect(send(64)).resolves.toMatchObject({ status: 204 });
   await expect(send(65)).rejects.toMatchObject({ kind: 'reset', facts: { cause: 'http_protocol_error' } });
+});
+
+it('a proxied request fails if its upstream switches protocols', async () => {
+  const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
+  const server = await startRawServer(({ socket }) => socket.write(head));
+  const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
+  const sending = sendProxied(createProxy(server.origin), request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+  await expect(sending).rejects.toMatchObject({ kind: 'reset', facts: { cause: 'http_protocol_error' } });
+  await expect.poll(() => server.sockets.size).toBe(0);
+});
+
+it('a request is not sent if its exchange ends before it has a socket', async () => {
+  const server = await startRawServer(({ socket }) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+  const proxy = createProxy(server.origin);
+  const send = (path: string, stop = createStop()) => {
+    const request = { method: 'POST', path, headers: [], body: Buffer.from('abc'), length: 3 };
+    return sendProxied(proxy, request, { stop, options: UPSTREAM_DEFAULTS });
+  };
+  const stop = createStop();
+  const first = send('/first', stop);
+  stop.stop(new UpstreamFailure('aborted'));
+  await expect(first).rejects.toMatchObject({ kind: 'aborted' });
+  await send('/second');
+  expect(server.requests.map(({ head }) => head.split(' ', 2).join(' '))).toEqual(['POST /second']);
 });
 
 it('a request of a finished exchange is not sent', async () => {
