@@ -21,7 +21,7 @@ export const ACCESS_RULES: readonly AuditRule[] = [
       const own = subject.operations.some(({ id }) =>
         Object.values(subject.settings.checksFor(id)).includes('enforce'),
       );
-      return foundIf(!enforces && !own, `mode ${subject.settings.mode.name} enforces no check`);
+      return foundIf(!enforces && !own, `mode ${subject.settings.mode.name} enforces no checks`);
     },
   },
   {

@@ -245,6 +245,13 @@ function allowedWords(params: Readonly<Record<string, unknown>>): string[] | und
   return Array.isArray(values) ? values.map(String) : undefined;
 }
 
+const COMPARISONS: Readonly<Record<string, string>> = {
+  minimum: 'at least',
+  maximum: 'at most',
+  exclusiveMinimum: 'greater than',
+  exclusiveMaximum: 'less than',
+};
+
 function plainMessage(error: ErrorObject): string {
   const parent: unknown = error.parentSchema;
   const schema = isPlainObject(parent) ? parent : {};
@@ -258,6 +265,8 @@ function plainMessage(error: ErrorObject): string {
   }
   if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
     return `has the wrong format. ${schema['description']}`;
+  const comparison = COMPARISONS[error.keyword];
+  if (comparison !== undefined) return `must be ${comparison} ${String(schema[error.keyword])}`;
   return error.message ?? `violates the rule ${error.keyword}`;
 }
 

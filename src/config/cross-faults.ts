@@ -263,7 +263,7 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
     const near = closestName(id, operationIds);
     faults.push({
       ...settings.placeOf(pointer),
-      message: `${id.slice(0, 100)} is not an operation of the contract`,
+      message: `${id.slice(0, 100)} is not an operation in the contract`,
       ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
     });
   }

@@ -56,7 +56,7 @@ function acceptanceLines(finding: Finding): readonly string[] {
   const fingerprint = plainText(entry.fingerprint);
   if (baselineState === 'accepted')
     return [`It is accepted. To withdraw the acceptance, delete the entry ${fingerprint} from the baseline.`];
-  if (isOutage(entry)) return ['It is a failure of the upstream, so it should be fixed and not be accepted.'];
+  if (isOutage(entry)) return ['This is a failure of the upstream: fix it instead of accepting it.'];
   if (accepted !== undefined)
     return [
       `Its acceptance ended on ${plainText(accepted.expires ?? '')}. To renew it, change expires of the entry ${fingerprint}.`,

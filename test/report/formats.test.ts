@@ -181,7 +181,7 @@ describe('the detail of a violation', () => {
     const outages = [entryWith({ check: 'upstream', category: 'protocol' }), entryWith({ status: 503 })];
     // An entry in the baseline has no effect on an upstream failure.
     for (const entry of outages)
-      for (const accepted of [[], [acceptedWith()]]) expect(lines(entry, accepted)).toContain('should be fixed');
+      for (const accepted of [[], [acceptedWith()]]) expect(lines(entry, accepted)).toContain('fix it instead');
     for (const text of [lines(entryWith(), [acceptedWith()]), ...outages.map((entry) => lines(entry))])
       expect(text).not.toContain('To accept it, add');
   });

@@ -5,7 +5,7 @@ import { grouped, type ProofContext, type ProofResult } from './proof.ts';
 import { PROOFS } from './rows.ts';
 import { type ProvenRow, tableOf, writePage } from './trust-page.ts';
 
-const HELP = `Tries everything that docs/trust.md states, and prints a table of the results.
+const HELP = `Tests everything that docs/trust.md states, and prints a table of the results.
 
 Usage: npm run prove [-- FLAGS]
 

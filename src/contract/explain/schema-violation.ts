@@ -95,11 +95,11 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'maximum':
       // The bounds of 64-bit integers, which a double cannot represent exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
-      return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
+      return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${String(limit)}`;
     case 'exclusiveMinimum':
-      return `must be > ${String(limit)}`;
+      return `must be greater than ${String(limit)}`;
     case 'exclusiveMaximum':
-      return `must be < ${String(limit)}`;
+      return `must be less than ${String(limit)}`;
     case 'multipleOf':
       return `must be a multiple of ${String(limit)}`;
     case 'minProperties':

@@ -63,11 +63,11 @@ describe('decoding parameters (rules, 4)', () => {
   );
 
   it.each([
-    ['listQuestions', 'page=-1', {}, 'minimum query page', 'page must be >= 0'],
-    ['listQuestions', 'page=-007', {}, 'minimum query page', 'page must be >= 0'],
-    ['listQuestions', 'pageSize=-5', {}, 'minimum query pageSize', 'pageSize must be >= 1'],
-    ['listQuestions', 'spaceId=-5', {}, 'minimum query spaceId', 'spaceId must be >= 0'],
-    ['getComment', '', { commentId: '-1' }, 'minimum path commentId', 'commentId must be >= 0'],
+    ['listQuestions', 'page=-1', {}, 'minimum query page', 'page must be at least 0'],
+    ['listQuestions', 'page=-007', {}, 'minimum query page', 'page must be at least 0'],
+    ['listQuestions', 'pageSize=-5', {}, 'minimum query pageSize', 'pageSize must be at least 1'],
+    ['listQuestions', 'spaceId=-5', {}, 'minimum query spaceId', 'spaceId must be at least 0'],
+    ['getComment', '', { commentId: '-1' }, 'minimum path commentId', 'commentId must be at least 0'],
     ['listQuestions', 'page=1234567890', {}, 'maximum query page', 'page must be a whole number of one to nine digits'],
     [
       'getComment',
