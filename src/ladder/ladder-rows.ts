@@ -71,7 +71,8 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // These requests were reported before the check was enforced, or by a gateway with a different configuration.
+    // Requests that were only reported. They were handled before the check was enforced, or by a gateway with a
+    // different configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {
       kind: 'enforced',

@@ -21,7 +21,7 @@ export interface Learner {
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
   samplePath(path: SampledPath): void;
-  /** Returns a form of the observations that may be stored and used for proposals. */
+  /** Returns the observations in a form that may be stored and used for proposals. */
   observations(): Observations;
 }
 
@@ -62,7 +62,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
   // It is not known which items earlier runs counted, so an item might be counted twice. Values from earlier runs
-  // must therefore not be evidence that a vocabulary is complete.
+  // must therefore not count as evidence that a vocabulary is complete.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({

@@ -12,7 +12,7 @@ export interface JsonLimits {
   readonly values: number;
 }
 
-/** The limit that is exceeded by a text. */
+/** The limit that a text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
 /** The default limits. They allow about ten times as much as the largest page of a documented operation needs. */

@@ -16,8 +16,8 @@ interface SilenceWatch {
 }
 
 /**
- * Creates a watch, which has to be started. It calls `onSilence` at most once. After that call, or after `stop`, it
- * cannot be restarted.
+ * Creates a watch that has not been started yet. It calls `onSilence` at most once. After that call, or after `stop`,
+ * it cannot be restarted.
  */
 export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => void): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;

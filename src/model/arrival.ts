@@ -53,7 +53,7 @@ export interface Arrival extends PublicOrigin {
 }
 
 /**
- * The part of `AbortSignal` that tells whether the caller is still waiting. Creating a real signal for every request
+ * The part of `AbortSignal` that shows whether the caller is still waiting. Creating a real signal for every request
  * would be too slow.
  */
 export interface Cancellation {

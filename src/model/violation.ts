@@ -2,7 +2,7 @@ import type { CheckName } from './checks.ts';
 
 /**
  * The categories of violations, from the most to the least serious. An `undocumented` violation never causes a
- * refusal. `not-allowed` is for everything outside the contract that can cause one.
+ * refusal. `not-allowed` is for everything outside the contract that can cause a refusal.
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',

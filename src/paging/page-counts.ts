@@ -219,7 +219,7 @@ export type BoundPage =
  * is left to the upstream.
  */
 export function boundPage(requested: {
-  /** Undefined if the parameter is absent. */
+  /** The requested page. Undefined if the parameter is absent. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly paging: Paging;

@@ -2,7 +2,7 @@ import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
 /** The page and the list that a request asks for. They are determined once per target. */
 export interface RequestedPage {
-  /** Undefined if the parameter is absent or cannot be parsed. */
+  /** The requested page. Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   /** The refusals of `page` and `pageSize` values that cannot be compared with their bounds. */

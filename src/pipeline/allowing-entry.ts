@@ -13,7 +13,7 @@ function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
 }
 
 /**
- * Describes what would let a request without a credential through: sending a credential or, if possible, a
+ * Describes what a request without a credential needs in order to be accepted: a credential or, if possible, a
  * configuration entry.
  */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {

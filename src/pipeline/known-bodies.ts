@@ -55,8 +55,7 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that determine the verdict, together with the operation and its parameters, which form the
- * key.
+ * The parts of a response that affect the verdict. The operation and its parameters affect it too, and form the key.
  */
 export interface DecodedResponse {
   readonly status: number;

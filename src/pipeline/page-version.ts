@@ -42,8 +42,8 @@ export function createPageVersions(
 }
 
 /**
- * Returns the worst verdict with which a page can still be stored. Pages that are not checked have a setting of their
- * own.
+ * Returns the worst verdict with which a page can still be stored. For pages that are not checked, returns
+ * `unchecked`.
  */
 function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
   if (responses === 'off') return 'unchecked';

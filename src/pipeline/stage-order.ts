@@ -43,7 +43,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
 /** The services that the stages need. */
 export interface StageServices
   extends CachePageServices, ForwardServices, IsolatePageServices, TranslateFailureServices, ValidateResponseServices {
-  /** Undefined if `rateLimits` is not configured. */
+  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly decide: Decide;
   readonly checkBody: CheckBody;

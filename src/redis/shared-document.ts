@@ -46,7 +46,7 @@ export interface DocumentParts<T> {
   /** Returns the base for the first merge of a copy whose version this gateway has never merged. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
-  /** Throws an error if the text is invalid. */
+  /** Parses the text of a document. Throws an error if the text is invalid. */
   readonly parse: (text: string) => T;
   /** Called after each merge of the copy and the document. */
   readonly onMerged?: () => void;

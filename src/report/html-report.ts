@@ -150,7 +150,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    // The strict policy is part of the page, so it also applies if the page is opened as a local file or an email
+    // This strict policy is part of the page, so it also applies if the page is opened as a local file or an email
     // attachment.
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',

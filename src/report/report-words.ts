@@ -82,7 +82,7 @@ export function replicaCells({ replica, release, lastSeenAt, requests, violation
 }
 
 /**
- * Returns the end of a sentence, which describes the scope of a report. Returns an empty string if the scope is not
+ * Returns the part of a sentence that describes the scope of a report. Returns an empty string if the scope is not
  * limited.
  */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {

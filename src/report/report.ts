@@ -89,7 +89,7 @@ export interface Report {
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings).toSorted(worstFirst);
 
-/** Returns whether a violation lacks an acceptance in the baseline. */
+/** Returns whether a violation is not accepted by the baseline. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
 
 /** Returns whether a violation makes a pipeline fail, which it does if it is neither accepted nor an advisory. */

@@ -51,7 +51,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
   ].join('\n');
 };
 
-/** Renders a comparison as a table for terminals. */
+/** Renders a comparison as a table for a terminal. */
 export function renderComparedTable(comparison: Comparison, { columns, colors }: RenderOptions): string {
   const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
   const paint = createPaint(colors);
@@ -166,8 +166,8 @@ function hintLines(report: Report, width: number): string[] {
 }
 
 /**
- * Returns the YAML lines that accept a violation. They are copied below `accepted:` in a baseline, so they are never
- * wrapped.
+ * Returns the YAML lines that accept a violation. They are meant to be copied below `accepted:` in a baseline, so
+ * they are never wrapped.
  */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [

@@ -183,7 +183,7 @@ function writeWords(memory: TableMemory, words: readonly string[]): number {
 interface KeyEntry {
   readonly name: string;
   readonly node: number;
-  /** `REQUIRED`, `EXPECTED` or 0. */
+  /** Whether the contract requires or expects the member: `REQUIRED`, `EXPECTED` or 0. */
   readonly need: number;
 }
 

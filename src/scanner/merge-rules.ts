@@ -16,8 +16,8 @@ export interface ObjectRules {
   /** The members that are expected but not required. */
   readonly expected: ReadonlySet<string>;
   /**
-   * What an undocumented member causes: it is reported, it is ignored, or it prevents the scan from proving that the
-   * body is valid.
+   * The effect of an undocumented member: it is reported, it is ignored, or it prevents the scan from proving that
+   * the body is valid.
    */
   readonly others: 'reported' | 'ignored' | 'doubted';
 }
@@ -38,9 +38,9 @@ export interface ValueRules {
   maxLength: number;
   minItems: number;
   maxItems: number;
-  /** Undefined if every object is valid. */
+  /** The rules for the members of an object. Undefined if every object is valid. */
   object: ObjectRules | undefined;
-  /** The schemas for each element. */
+  /** The schemas for each element of an array. */
   items: readonly PlacedSchema[];
 }
 

@@ -52,7 +52,7 @@ export const TABLE_FIRST = 8;
 export const TABLE_MASK = 12;
 export const TABLE_BUCKETS = 16;
 
-// What an undocumented member causes.
+// The possible effects of an undocumented member.
 export const IGNORED = 0;
 export const REPORTED = 1;
 export const DOUBTED = 2;
@@ -63,7 +63,7 @@ export const KEY_LENGTH = 0;
 export const KEY_NODE = 4;
 /** The member that followed this member in the last scanned object. */
 export const KEY_NEXT = 8;
-/** `REQUIRED`, `EXPECTED` or 0. */
+/** Whether the contract requires or expects the member: `REQUIRED`, `EXPECTED` or 0. */
 export const KEY_REQUIRED = 12;
 /** The number of the last scanned object that contained the member. */
 export const KEY_STAMP = 16;
@@ -160,7 +160,7 @@ export const EVENT_ARRAY = 8;
 /** An array of which the excerpt contains only the length. */
 export const EVENT_COUNT = 9;
 export const EVENT_END = 10;
-/** The slot of array elements. Higher slots are names. */
+/** The slot that stands for array elements. Each higher slot stands for a name. */
 export const ELEMENT_SLOT = 1;
 
 /** Tables begin here. The bytes of the body follow the last table. */

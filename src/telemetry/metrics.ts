@@ -56,7 +56,7 @@ export interface Metrics {
 /** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. A scrape then has about one megabyte. */
+/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte in size. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;

@@ -9,7 +9,7 @@ interface AddressSource {
   readonly address: string;
   readonly state: 'healthy' | 'ejected';
   readonly probe: 'passed' | 'failed' | undefined;
-  /** Undefined if the upstream has only one address. */
+  /** The number of requests by outcome. Undefined if the upstream has only one address. */
   readonly requests?: { readonly succeeded: number; readonly failed: number };
 }
 

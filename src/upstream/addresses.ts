@@ -71,7 +71,7 @@ export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress
   return text.replace(legacy.underBase, (_match, backslash: string) => publicForm(publicAddress, backslash));
 }
 
-/** Returns the public address, with its slashes escaped if those of the legacy address were. */
+/** Returns the public address. Its slashes are escaped if the slashes of the legacy address were. */
 export function publicForm(publicAddress: string, backslash: string): string {
   const address = publicAddress.replace(/\/+$/, '');
   return backslash === '' ? address : address.replaceAll('/', '\\/');
@@ -201,7 +201,7 @@ export interface UpstreamAddress {
 /** The location of the address in the configuration, for use in configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
-/** Parses the base address, or returns every error in it. */
+/** Parses the base address. If it is invalid, returns all errors in it. */
 export function parseUpstreamUrl(
   text: string,
   place: UrlPlace,

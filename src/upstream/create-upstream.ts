@@ -38,9 +38,12 @@ import { wireHeaders } from './headers.ts';
 /** One request to the upstream. */
 export interface UpstreamRequest {
   readonly method: string;
-  /** The raw path and query relative to the base address. The upstream adds the base path. */
+  /** The raw path and query, relative to the base address. The base path is added when the request is sent. */
   readonly target: string;
-  /** The upstream removes hop-by-hop headers, `Host` and `Expect` from these headers, and recomputes the length. */
+  /**
+   * The headers to send. Hop-by-hop headers, `Host` and `Expect` are removed from them, and the length is computed
+   * again.
+   */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   /** A client's body, which the proxy library sends. Used only in the mode `streamed`. */
@@ -104,7 +107,10 @@ interface UpstreamListeners {
 
 /** The client for the legacy server. */
 export interface Upstream {
-  /** Throws an `UpstreamFailure`, or a `GatewayError` if the target contains characters that cannot be sent. */
+  /**
+   * Sends a request and returns the response. Throws an `UpstreamFailure`, or a `GatewayError` if the target contains
+   * characters that cannot be sent.
+   */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   history(): GateHistory;

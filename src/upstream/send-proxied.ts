@@ -190,7 +190,7 @@ const plugin: Plugin = (server) => {
     eventsOf(request).onRequest(outgoing, request as unknown as LibraryRequest),
   );
   server.on('proxyRes', (incoming, request) => eventsOf(request).onResponse(incoming));
-  // Only this error needs a listener. All others reject the promise that the proxy returns.
+  // Only this kind of error needs a listener. All other errors reject the promise that the proxy returns.
   server.on('econnreset', (error, request) => eventsOf(request).onError(error));
 };
 

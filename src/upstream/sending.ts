@@ -52,7 +52,7 @@ interface ReceivedHead {
   readonly method: string;
   readonly status: number | undefined;
   readonly reason: string | undefined;
-  /** Alternating names and values. */
+  /** The headers, as alternating names and values. */
   readonly rawHeaders: unknown;
 }
 

@@ -163,7 +163,7 @@ type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 /** The form of an error response, which is recorded in the trace, and the upstream's original message. */
 interface ErrorReading {
   readonly shape: ErrorShape;
-  /** Present only if the body has one of the two JSON forms. */
+  /** The upstream's original message. Undefined unless the body has one of the two JSON forms. */
   readonly message?: string;
   /** The second message of a body that combines both JSON forms. */
   readonly otherMessage?: string;

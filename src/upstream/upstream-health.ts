@@ -20,7 +20,7 @@ export interface AddressHealth {
 export interface UpstreamHealth {
   /** `degraded` means that requests are sent, but not to every address, or only as a trial. */
   readonly status: 'healthy' | 'degraded' | 'failing';
-  /** Empty if the status is `healthy`. */
+  /** The reasons for the status. Empty if the status is `healthy`. */
   readonly reasons: readonly string[];
   readonly addresses: readonly AddressHealth[];
 }

@@ -26,7 +26,7 @@ export type WalkOutcome =
 
 /** The credential for a walk, and the signal that ends it. */
 interface WalkCaller {
-  /** The value of `Authorization`; undefined for an anonymous walk. */
+  /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
 }

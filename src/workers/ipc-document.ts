@@ -14,7 +14,7 @@ interface DocumentParts<T> {
   /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   readonly format: (value: T) => string;
-  /** Throws an error if the text is invalid. */
+  /** Parses the text of a document. Throws an error if the text is invalid. */
   readonly parse: (text: string) => T;
 }
 

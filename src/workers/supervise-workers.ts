@@ -54,10 +54,7 @@ export interface Supervisor {
   restarts(): number;
   /** Calls a function of all ready workers at the same time. The result does not include workers that fail. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
-  /**
-   * Waits until all workers have finished their requests and ended. Workers that take longer than `graceMs` are
-   * killed.
-   */
+  /** Stops all workers after they have finished their requests. Workers that take longer than `graceMs` are killed. */
   stop(graceMs: number): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export function evidenceOf({ seen, answers, firstSeenAt, lastSeenAt }: Shape): E
   return { seen, answers, firstSeenAt, lastSeenAt };
 }
 
-/** Proposes schemas for places that the contract leaves open. */
+/** Proposes schemas for places that the contract does not describe fully. */
 export function proposeShapes({ open }: Observations, document: DocumentNode): Proposal[] {
   const taken = new Set(Object.keys(document.components.schemas));
   return [...open].flatMap(([path, shape]): Proposal[] => {

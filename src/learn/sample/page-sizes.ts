@@ -14,7 +14,7 @@ export function isRefusal(status: number): boolean {
 
 /**
  * Compares the requested page size with the returned one. A refusal counts as evidence only if the first page was
- * requested, and so does a page with fewer items than its stated size.
+ * requested. The same applies to a page with fewer items than its stated size.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;

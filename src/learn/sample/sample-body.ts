@@ -191,7 +191,7 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 
 /**
  * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item was counted
- * before, its value is no new evidence that there are other words, or that there are none.
+ * before, its value is not new evidence that there are other words, or that there are none.
  */
 function addWord(
   places: Map<string, Vocabulary>,

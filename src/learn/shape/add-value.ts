@@ -4,9 +4,9 @@ import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
 
-/** What has to be known to add values to shapes. */
+/** The information that is needed to add values to shapes. */
 export interface SampleContext extends DistinctFacts {
-  /** The number of this response, by which each place counts the response only once. */
+  /** The number of this response. With it, each place counts the response only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;

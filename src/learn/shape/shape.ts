@@ -50,7 +50,10 @@ export interface ObjectCounts {
   readonly fields: Map<string, FieldShape>;
   /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of these members. Undefined if there are none. */
+  /**
+   * The values of the members whose names are not stored because they may be personal. Undefined if there are no such
+   * members.
+   */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape has been redacted. */
   rare: Shape | undefined;
@@ -66,7 +69,7 @@ export interface Shape {
   seen: number;
   /** The number of responses that contained values that had not been counted before. */
   answers: number;
-  /** The number of the last response that was counted, by which each response counts only once. */
+  /** The number of the last response that was counted. With it, each response counts only once. */
   mark: number;
   /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;

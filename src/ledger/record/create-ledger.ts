@@ -48,7 +48,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
-  /** Traffic rows that were counted for earlier sets of operations and are not written yet. */
+  /** Traffic rows that were counted for earlier sets of operations and have not been written yet. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();

@@ -221,7 +221,7 @@ interface HourlyCounts {
    * current hour.
    */
   history(hour: number): EntryHistory;
-  /** Removes all hours before the given one. */
+  /** Removes the counts of all hours before the given hour. */
   forget(beforeHour: number): void;
 }
 

@@ -128,7 +128,7 @@ function createRun(redis: Redis): Run {
     try {
       return await redis.run(script, [base], args.map(String), { bytes: true, waitMs: SCRIPT_MS });
     } catch (error) {
-      // The server would refuse the same script again.
+      // After an error of these kinds, the server would refuse the same script again.
       if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
       throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
     }

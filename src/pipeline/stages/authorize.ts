@@ -68,7 +68,7 @@ async function judgedBy(
   return reply;
 }
 
-/** The names, for the caller, of unmet requirements that are not permissions. */
+/** What a refusal tells the caller about an unmet requirement that is not a permission. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
@@ -109,7 +109,7 @@ export function permissionRefusal(
   return new GatewayError('permission_denied', text, { details });
 }
 
-/** Describes the alternatives of an unmet requirement, each with only the terms that the caller is missing. */
+/** Describes the alternatives of an unmet requirement, each with only the terms that the caller lacks. */
 function waysToMeet(requirement: Requirement, missing: readonly string[]): string[] {
   if ('any' in requirement) return requirement.any.flatMap((one) => waysToMeet(one, missing));
   if ('all' in requirement) {

@@ -178,7 +178,7 @@ function builtRequest(
   };
 }
 
-// A shorter credential could occur in a response by chance.
+// The minimum length of a credential that is searched for. A shorter credential could occur in a response by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential that was used to fetch it. */

@@ -41,7 +41,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
-  /** Undefined if `rateLimits` is not configured. */
+  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter?: RateLimiter | undefined;
   /** Removes the stored responses with these tags, or all stored responses if there is no argument. */
   readonly purge: (tags: readonly string[] | undefined) => unknown;
