@@ -32,13 +32,12 @@ function sizesAfter(limited: boolean): readonly number[] {
   return JSON.parse(output) as number[];
 }
 
-// The other threads of V8 influence when survivors are counted, so the best of three runs is used.
-it('the young generation does not grow during the start, but grows afterwards', () => {
-  const unlimited = [1, 2, 3].map(() => sizesAfter(false)[0] ?? 0);
-  const limited = [1, 2, 3].map(() => sizesAfter(true));
-  const during = Math.min(...limited.map(([size = 0]) => size));
-  expect(during).toBeLessThan(Math.max(...unlimited) / 2);
-  expect(Math.max(...limited.map(([, later = 0]) => later))).toBeGreaterThan(during * 2);
+// The other threads of V8 influence when survivors are counted, so the test tries up to three times.
+it('the young generation does not grow during the start, but grows afterwards', { retry: 2 }, () => {
+  const [unlimited = 0] = sizesAfter(false);
+  const [during = 0, later = 0] = sizesAfter(true);
+  expect(during).toBeLessThan(unlimited / 2);
+  expect(later).toBeGreaterThan(during * 2);
 });
 
 /** Returns the factors by which V8 lets the heap grow before the next collection, as V8 itself reports them. */

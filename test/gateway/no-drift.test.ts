@@ -200,16 +200,16 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so testing all accounts in one mode is enough.
+// An account sees the same data in every mode, so it is enough that one mode uses several accounts for each target.
 describe.each([
-  ['strict', {}, ACCOUNTS.length],
-  ['staging', { cache: { enabled: false } }, propertyRuns(2)],
-  ['observe', {}, propertyRuns(2)],
+  ['strict', {}, propertyRuns(3)],
+  ['staging', { cache: { enabled: false } }, propertyRuns(1)],
+  ['observe', {}, propertyRuns(1)],
 ] as const)('a server without chaos, in %s', (mode, more, accounts) => {
   it('leaves only advisories about absent fields in the ledger after many requests over all operations', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
     const asked = (await askAll(gateway, allReads(accounts))) + (await writeAll(gateway));
-    expect(asked).toBeGreaterThan(900);
+    expect(asked).toBeGreaterThan(800);
     const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
     const others = entries.filter((entry) => !isIncompleteItem(entry));
     expect(others.length).toBeLessThan(entries.length);

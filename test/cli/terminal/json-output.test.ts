@@ -34,6 +34,9 @@ const { url: walked } = await startFakeUpstream(exampleAnswer);
 /** Options that make an examination quick. */
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
+/** The documents of the commands in the table. Each command runs only once. */
+const documents = new Map<string, ReturnType<typeof documentOf>>();
+
 describe('--format json', () => {
   // Each row contains a command, a path in the command's document, and the names of all members of the object at that
   // path.
@@ -60,7 +63,7 @@ describe('--format json', () => {
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.walked.0', 'operation requests statuses'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, 'walk.notWalked.0', 'operation missing'],
   ])('of %s contains at "%s" the members %s', async (command, path, members) => {
-    const { document } = await documentOf(...command.split(' '));
+    const { document } = await documents.getOrInsertComputed(command, () => documentOf(...command.split(' ')));
     expect(Object.keys(valueAt(document, path) ?? {}).toSorted()).toEqual(members.split(' ').toSorted());
   });
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { contractWith, judge, learnedBy, learner, LIMITS, page, response } from '../learned.ts';
 
 const SECRETS = [
@@ -70,7 +71,7 @@ describe('an overlay learned from pages of unknown shapes', () => {
           .filter((told) => !told.startsWith('undocumented-field'));
         expect(broken).toEqual([]);
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(8) },
     );
   });
 });
