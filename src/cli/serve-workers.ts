@@ -32,9 +32,9 @@ async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void
   // ignore them.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
+  // If the primary process ends first, Node ends this process.
   const stopped = new Promise((resolve) => {
     handlers['stop'] = () => resolve(undefined);
-    process.on('disconnect', () => resolve(undefined));
   });
   const primary = createPeer(portOf(process), (name) => handlers[name]);
   const embeddedUrl = (await primary.call('embeddedUrl')) as string | undefined;

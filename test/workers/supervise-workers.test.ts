@@ -31,6 +31,7 @@ function fakeWorker() {
 function supervised(count: number) {
   const workers: (ReturnType<typeof fakeWorker> & { number: number })[] = [];
   const crashes: number[] = [];
+  const ended: number[] = [];
   let now = 0;
   const supervisor = superviseWorkers({
     count,
@@ -41,9 +42,12 @@ function supervised(count: number) {
       return worker.process;
     },
     handlerOf: () => undefined,
-    events: { onCrash: (_worker, _cause, delayMs) => void crashes.push(delayMs) },
+    events: {
+      onCrash: (_worker, _cause, delayMs) => void crashes.push(delayMs),
+      onEnd: (worker) => void ended.push(worker.number),
+    },
   });
-  return { supervisor, workers, crashes, pass: (ms: number) => (now += ms) };
+  return { supervisor, workers, crashes, ended, pass: (ms: number) => (now += ms) };
 }
 
 describe('the supervisor of the workers', () => {
@@ -87,6 +91,19 @@ describe('the supervisor of the workers', () => {
     expect(crashes).toEqual([100, 200, 100]);
     expect(supervisor.restarts()).toBe(3);
     await supervisor.stop(0);
+  });
+
+  it('reports every worker that has ended, whether it crashed or was stopped', async () => {
+    const { supervisor, workers, ended } = supervised(2);
+    const started = supervisor.start();
+    await workers[0]?.peer.call('ready');
+    await until(() => workers.length === 2);
+    await workers[1]?.peer.call('ready');
+    await started;
+    workers[1]?.end(null, 'SIGSEGV');
+    expect(ended).toEqual([2]);
+    await supervisor.stop(1000);
+    expect(ended).toEqual([2, 1]);
   });
 
   it('kills the workers that do not end in time', async () => {

@@ -1,10 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { assembleLedger } from '../../../src/assembly/features/assemble-ledger.ts';
+import type { Start } from '../../../src/assembly/load-start.ts';
 import { loadSettings } from '../../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
+import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { loadContract } from '../../../src/contract/load-contract.ts';
 import { packageRoot } from '../../../src/files/package-root.ts';
 import { assembleGateway, createGateway } from '../../../src/gateway.ts';
+import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
+import { createKindOf } from '../../../src/ledger/record/fingerprint.ts';
+import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
@@ -60,6 +68,31 @@ describe('the ledger of a gateway', () => {
       expect(traffic).toMatchObject([{ operation: 'listQuestions', requests: run }]);
       await gateway.close();
     }
+  });
+
+  it('is written by the primary process for its workers, unless they can all write to it', async () => {
+    const called: string[] = [];
+    const call = async (name: string) => {
+      called.push(name);
+      const { fingerprints, callerKey } = openMemoryStore(LEDGER_DEFAULTS);
+      return { fingerprints, callerKey };
+    };
+    const openInWorker = (config: object) => {
+      const settings = settingsIn(tempFolder(), config);
+      const start = { contract: loadContract(CONTRACT_DEFAULTS) } as Start;
+      return assembleLedger(settings, start, {
+        clock: createTestClock(),
+        kindOf: createKindOf(),
+        logger: pino({ level: 'silent' }),
+        fleet: undefined,
+        role: { kind: 'worker', primary: { call, isOpen: true }, handlers: {} },
+      }).open();
+    };
+    await openInWorker({});
+    expect(called).toEqual(['ledger.open']);
+    // There is no connection to Redis in this test, so the attempt to use one is reported.
+    await expect(openInWorker({ redis: { url: 'redis://127.0.0.1:1' } })).rejects.toThrow('needs the connection');
+    expect(called).toEqual(['ledger.open']);
   });
 
   it('reports a configured file that cannot be opened as a configuration error, with its place', async () => {

@@ -255,6 +255,24 @@ describe('a ledger with a failing store', () => {
     expect(ledger.dropped()).toBe(4);
   });
 
+  it('writes what it has recorded before it closes the store', async () => {
+    const opened = openMemoryStore(LIMITS);
+    const events: string[] = [];
+    const store: LedgerStore = {
+      ...opened.store,
+      write: (batch) => {
+        events.push(`wrote ${batch.entries.length}`);
+        return opened.store.write(batch);
+      },
+      close: async () => void events.push('closed'),
+    };
+    const ledger = ledgerWith({ inMemory: { ...opened, store } });
+    ledger.record(finished([responseViolation()]));
+    await ledger.close();
+    await ledger.close();
+    expect(events).toEqual(['wrote 1', 'closed']);
+  });
+
   it('does not queue batches for a slow store', async () => {
     const opened = openMemoryStore(LIMITS);
     const waiting: (() => void)[] = [];
