@@ -13,7 +13,7 @@ export async function measureMicro({ quick, out }: Arguments, session: Session):
   return 0;
 }
 
-/** Measures the stages separately and returns MICRO.md and micro.json. */
+/** Measures the stages separately. Returns the contents of MICRO.md and micro.json. */
 export async function microReport(
   effort: keyof typeof MICRO,
   { startedAt, machine, context }: Session,

@@ -60,7 +60,7 @@ export const TARGETS: readonly Target[] = [
     limit: { atLeast: 3 },
     unit: '×',
     value: (results) =>
-      // Responses that are not compressed cannot be compared.
+      // nginx and Portico can be compared only if Portico's responses are compressed.
       rowOf(results, 'hit-gzip', 'portico-hit')?.encoding === 'gzip'
         ? cpuRatio('hit-gzip', 'nginx-gzip-tuned', 'portico-hit')(results)
         : undefined,

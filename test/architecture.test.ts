@@ -137,22 +137,22 @@ const FOLDERS = [
   'trust',
 ];
 const BESIDE_NO_SOURCE = [
-  // These run the program as a separate process.
+  // These tests run the program as a separate process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // These check committed files: generated files, and the tools that verify committed files.
+  // These tests check committed files: generated files, and the tools that verify committed files.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
-  // This compares the whole contract with the legacy server's known behavior.
+  // This test compares the whole contract with the legacy server's known behavior.
   'contract/quirks.test.ts',
-  // This tests requests with an unsupported `Expect` header. Such requests never reach the public app.
+  // This test sends requests with an unsupported `Expect` header. Such requests never reach the public app.
   'http/expectation.test.ts',
-  // This compares the plans of all operations with a snapshot.
+  // This test compares the plans of all operations with a snapshot.
   'pipeline/plans.test.ts',
-  // This recompiles the committed module and runs the fuzzer.
+  // This test recompiles the committed module and runs the fuzzer.
   'scanner/scanner-tools.test.ts',
-  // These test the reference server over HTTP, with several operations per file.
+  // These tests use the reference server over HTTP, with several operations per file.
   'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',
   'reference/operations/list-users.test.ts',

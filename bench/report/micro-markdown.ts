@@ -11,7 +11,7 @@ const PAID_BY = {
   miss: 'Part of every miss',
 } as const;
 
-/** Returns MICRO.md and micro.json. */
+/** Returns the contents of MICRO.md and micro.json. */
 export function microFiles(lines: readonly MicroLine[], machine: Machine, startedAt: string): readonly ReportFile[] {
   const { missing: _, ...about } = machine;
   return [

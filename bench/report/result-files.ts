@@ -4,7 +4,7 @@ import { toJson } from './json.ts';
 import { toMarkdown } from './markdown.ts';
 import type { ReportFile } from './write-files.ts';
 
-/** Returns RESULTS.md, results.json and results.svg. */
+/** Returns the contents of RESULTS.md, results.json and results.svg. */
 export function resultFiles(results: Results): readonly ReportFile[] {
   return [
     { name: 'results.svg', text: toChart(results) },

@@ -61,7 +61,7 @@ export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_ans
 /** A request for an undocumented path that is allowed. */
 export const UNDOCUMENTED: BenchRequest = { ...PLAIN, path: UNDOCUMENTED_PATH };
 
-/** Like `UNDOCUMENTED`, but through Portico. The response contains no cache status. */
+/** Like `UNDOCUMENTED`, but sent through Portico. The response contains no cache status. */
 export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
   ...UNDOCUMENTED,
   proof: { 'cache-status': 'absent', via: /portico/ },

@@ -13,7 +13,10 @@ export interface OpenConsole {
 
 /** Options for opening a console page. */
 export interface OpenOptions extends BrowserContextOptions {
-  /** The token that the browser sends when challenged. Defaults to the tests' token; null sends none. */
+  /**
+   * The token that the browser sends when it is challenged. By default, this is the tests' token. Null sends no
+   * token.
+   */
   readonly token?: string | null;
   /** Matches the browser's messages about responses that the test expects to be refusals. */
   readonly tolerate?: RegExp;

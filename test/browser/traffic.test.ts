@@ -27,7 +27,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
       // A line needs two points, so a single event is drawn as a dot. Only pixels with a saturated color are counted,
-      // so that the grid is not.
+      // which excludes the grid.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;

@@ -63,7 +63,7 @@ export async function startRedisServer(
   return server;
 }
 
-/** Limits that are long enough that a machine that is busy with other tests does not look like a server that hangs. */
+/** Limits that are so long that a machine busy with other tests does not look like a server that hangs. */
 export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
 
 /** The time limit for a command to a frozen server, which never replies. */

@@ -1,7 +1,7 @@
 import { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 
-/** Records what a body has asked of its source. */
+/** Records what a body has requested from its source. */
 interface TestSource {
   isPaused: boolean;
   /** Why the body was destroyed, if this happened before the source ended it. */

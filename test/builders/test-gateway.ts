@@ -158,7 +158,8 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     config as Record<string, object | undefined>;
   const { failures } = { ...authentication } as { readonly failures?: object };
   const { ownership } = { ...permissions } as { readonly ownership?: object };
-  // Only the probe's own tests turn it on, because many other tests count the requests that reach the upstream.
+  // Only the startup probe's own tests turn it on, because many other tests count the requests that reach the
+  // upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
     ...config,

@@ -212,7 +212,7 @@ describe('a gateway with two workers', () => {
     });
     for (let round = 1; round <= 3; round += 1) {
       child.kill('SIGHUP');
-      // The primary process and both workers report it.
+      // The primary process and both workers report each reload.
       await until(() => out().split('the configuration was reloaded').length > 3 * round);
     }
     stop.abort();

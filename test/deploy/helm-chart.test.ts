@@ -68,7 +68,7 @@ interface Manifest {
   };
 }
 
-/** Values that turn on everything. */
+/** Values that turn on every feature of the chart. */
 const FULL: ChartValues = {
   image: { repository: 'registry.example.org/portico', digest: `sha256:${'0a'.repeat(32)}` },
   imagePullSecrets: [{ name: 'registry' }],

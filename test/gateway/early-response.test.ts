@@ -25,7 +25,8 @@ beforeAll(async () => {
     socket.once('data', () => {
       socket.pause();
       write(socket);
-      // This closes the connection after all bytes have been written. Bytes that have been received are not read.
+      // This call closes the connection after all bytes have been written. Bytes that have been received are not
+      // read.
       socket.destroySoon();
     });
   });

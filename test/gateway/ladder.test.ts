@@ -204,7 +204,7 @@ describe('changes by the ladder', () => {
     await writeLadderFile(file, before);
     const { ladder, ladderFile } = (await start({ operations: {} }, clock)).gateway.services;
     clock.advance(1000);
-    // `portico ladder --lift` writes the same.
+    // `portico ladder --lift` writes the same step.
     await writeLadderFile(file, { ...before, steps: [{ ...promoted, move: 'lifted', at: clock() }] });
     clock.advance(1000);
     expect(ladder.lift('listIdeas', 'responses')).toBe(true);

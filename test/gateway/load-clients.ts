@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../builders/until.ts';
 
-/** A request without a complete response that has the expected status, and what happened instead. */
+/** A request that did not receive a complete response with the expected status, and what happened instead. */
 interface LostRequest {
   readonly url: string;
   readonly reason: string;

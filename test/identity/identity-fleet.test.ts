@@ -16,7 +16,10 @@ import { authenticating, basic, fakeVerifier, refusalOf } from './identity-fixtu
 const MAX_UNSYNCED_SECONDS = 30;
 const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
 
-/** Starts the part of one gateway that belongs to a fleet. A password is correct if it equals the name. */
+/**
+ * Starts one gateway of a fleet, with only the parts that verify credentials. A password is correct if it equals the
+ * name.
+ */
 async function member(
   url: string,
   failures: IdentityOptions['failures'] = FAILURES,

@@ -82,7 +82,7 @@ it('a comparison as HTML is one page without external resources', () => {
   expect(rendered('html', nothing)).toContain('There are no violations on either side.');
 });
 
-// In the JSON report, a member named `unasked` contains this.
+// In the JSON report, a member named `unasked` contains this information.
 it.each([...REPORT_FORMATS.keys()].filter((format) => format !== 'json'))(
   '%s distinguishes a side without requests from a side without the violation',
   (format) => {

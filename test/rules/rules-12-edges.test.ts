@@ -209,8 +209,8 @@ describe('rules 12: a drain', () => {
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     await fake.received(1);
     const closed = leaving.close();
-    // A client to which the operating system has already connected is still served, so new connections are refused
-    // only after a moment.
+    // Clients whose connections the operating system has already accepted are still served, so new connections are
+    // refused only after a moment.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {
       const late = connect(portOf(leaving.url), '127.0.0.1');

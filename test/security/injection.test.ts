@@ -26,7 +26,7 @@ beforeEach(() => {
 
 /*
  * The attack: a value in a request contains a line break and is copied into a header of a response or of an upstream
- * request. It adds a header, or a whole response, that the attacker has chosen.
+ * request. The line break then adds a header, or a whole response, that the attacker has chosen.
  */
 const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);

@@ -62,7 +62,7 @@ const FOREIGN = [
   '/services/v2/http://evil.example/x',
 ];
 
-/** A target that would leave the base path if it were decoded twice. It is forwarded unchanged or refused. */
+/** Targets that would leave the base path if they were decoded twice. They are forwarded unchanged or refused. */
 const TWICE = ['/services/v2/%252e%252e/manager', '/services/v2/..%252fmanager', '/services/v2/%25%32%65%25%32%65/x'];
 
 let fake: FakeUpstream;

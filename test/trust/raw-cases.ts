@@ -697,7 +697,7 @@ add(
   answered(417),
 );
 
-// Node sends the interim response if the header contains the word.
+// Node sends the interim response if the header contains the word `100-continue`.
 add(
   'an expectation',
   each('of', ['100-continue, x', '100-continue;x', 'x-100-continue', '100-continue, 100-continue'], (value) =>

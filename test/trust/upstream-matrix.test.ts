@@ -102,7 +102,7 @@ function validResponseTo({ target }: { readonly target: string }): ValidResponse
 
 /** What the client received. */
 interface Result {
-  /** Undefined if the connection was closed without a response. */
+  /** The response. Undefined if the connection was closed without a response. */
   readonly answer: Answer | undefined;
   readonly gaveUp: boolean;
 }

@@ -662,7 +662,7 @@ describe('the limit on exchanges', () => {
     await Promise.all([...rest, other].map((one) => Promise.race([one, setImmediate()])));
   });
 
-  // One signal can serve many exchanges. Without this, each of them would leave a listener on the signal.
+  // One signal can serve many exchanges. If listeners were not removed, each exchange would leave one on the signal.
   it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);

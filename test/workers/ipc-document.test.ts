@@ -74,7 +74,7 @@ describe('a document that several processes share', () => {
     const [one] = workers;
     if (one === undefined) throw new Error('no worker');
     await one.document.start();
-    // The primary process has reloaded a new contract first.
+    // The primary process is the first to load the new contract.
     own.text = 'v2:x';
     await primary.sync();
     one.copy.text = 'v1:a,late';

@@ -1,4 +1,4 @@
-/** A fetch of a page by a gateway, as the upstream saw it. */
+/** A fetch of a page by a gateway, as recorded by the upstream. */
 export interface FillEvent {
   readonly at: number;
   /** The index of the page. */

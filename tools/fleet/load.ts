@@ -49,7 +49,7 @@ export interface FleetLoad {
   readonly seed: number;
 }
 
-/** Starts callers that send reads and writes to the balancer and record what they see. */
+/** Starts callers that send reads and writes to the balancer and record what they receive. */
 export function startCallers(
   { workload, port, callers, perSecond, writeShare, seed }: FleetLoad,
   seen: Seen,

@@ -25,7 +25,7 @@ export function patternOf(text: string): RegExp {
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Mutations of guards that no test protected at some time, grouped by source folder. */
+/** Mutations of guards that were once not covered by any test, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // assembly
   {

@@ -8,7 +8,7 @@ import { type CompareBody, readExamples } from './compare-body.ts';
 import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';
 
-/** Queries by which a different schema applies to the response, or different rules. */
+/** Queries that make a different schema, or different rules, apply to the response. */
 const QUERIES = [
   '',
   'spaceId=5',

@@ -105,7 +105,7 @@ describe('learning from traffic', () => {
   });
 
   it('ends all violations of a server with every kind of drift, and new drift is reported', async () => {
-    // This has the same effect as `portico reference --fault drift`.
+    // This call has the same effect as `portico reference --fault drift`.
     reference.setChaos(['drift']);
     const observations = fresh('observations.json');
     const overlay = fresh('learned.yaml');

@@ -39,7 +39,7 @@ interface Overlay {
   readonly overlay: string;
   readonly actions: readonly {
     readonly target: string;
-    /** Undefined if the action removes its target. */
+    /** The update that the action makes. Undefined if the action removes its target. */
     readonly update?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     readonly 'x-evidence': Readonly<Record<string, unknown>>;
   }[];

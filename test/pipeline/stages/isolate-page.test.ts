@@ -118,7 +118,7 @@ describe('isolate-page', () => {
     await ask(page(0));
     await ask(page(1000));
     expect(await ask(page(0))).toBe('upstream_page_failing');
-    // The first of these two failures is not the second one of the page, because the earlier one was forgotten.
+    // The first of these two failures counts as the page's first failure, because the earlier one was forgotten.
     expect([await ask(page(1)), await ask(page(1))]).toEqual(['upstream_reset', 'upstream_reset']);
   });
 });

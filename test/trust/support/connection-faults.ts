@@ -67,8 +67,8 @@ function refusing(upstream: RawUpstream): BreakableConnection {
 }
 
 /**
- * Returns a connection that leads through a thread. The thread stops accepting connections when the upstream is to
- * break.
+ * Returns a connection that leads through a thread. When the test breaks the upstream, the thread stops accepting
+ * connections.
  */
 async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   const blocked = new Int32Array(new SharedArrayBuffer(4));
@@ -108,7 +108,7 @@ async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   };
 }
 
-/** Returns an upstream whose name can be resolved until the upstream is to break. */
+/** Returns an upstream whose name can be resolved until the test breaks the upstream. */
 function nameless(upstream: RawUpstream): BreakableConnection {
   const name = `upstream-${upstream.port}.invalid`;
   const resolved = failInvalidNames();
@@ -123,7 +123,10 @@ function nameless(upstream: RawUpstream): BreakableConnection {
   };
 }
 
-/** Returns a function that puts TLS in front of an upstream and replaces it when the upstream is to break. */
+/**
+ * Returns a function that puts TLS in front of an upstream. When the test breaks the upstream, `breakWith` determines
+ * how it handles connections.
+ */
 function secured(breakWith: (plain: Accept) => Accept) {
   return (upstream: RawUpstream): BreakableConnection => {
     const plain = upstream.accept;

@@ -35,7 +35,7 @@ export async function startRawUpstream(accept: (socket: Socket) => void): Promis
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // On purpose, clients abort connections in the middle of a response.
+    // Clients deliberately abort connections in the middle of a response.
     socket.on('error', () => undefined);
     upstream.accept(socket);
   });

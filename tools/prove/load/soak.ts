@@ -52,7 +52,7 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
     const peakSeconds = Math.min(5, soakSeconds / 4);
-    // A process that has just started is slower than later.
+    // A process is slower immediately after it has started.
     const warmUp = await runLoad(load, peakSeconds);
     tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);

@@ -1,4 +1,4 @@
-// Checks the members of objects that have rules.
+// Checks the members of objects for which there are rules.
 
 import {
   DOUBTED,

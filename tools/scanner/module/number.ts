@@ -3,7 +3,7 @@
 /** True if the last number that `endOfNumber` read has no fraction and no exponent. */
 export let isInteger: bool = false;
 
-/** True if that number is certain to be finite as a double. */
+/** True if the last number that `endOfNumber` read is certain to be finite as a double. */
 export let isSurelyFinite: bool = false;
 
 /** An integer with no more digits than this always fits into 64 bits. */
