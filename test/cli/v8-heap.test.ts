@@ -59,3 +59,21 @@ it('the heap may only double until the next collection', () => {
   expect(growthFactors(true)).toContain('2.0');
   expect(growthFactors(false)).not.toContain('2.0');
 });
+
+/** Returns how many full collections V8 runs while a program allocates short-lived buffers of 200 kB. */
+function fullCollections(limited: boolean): number {
+  const output = run(
+    `
+    import { limitHeapGrowth } from ${JSON.stringify(heapModule)};
+    if (${limited}) limitHeapGrowth();
+    const survivors = [];
+    for (let index = 0; index < 500_000; index++) survivors.push({ index });
+    for (let index = 0; index < 2000; index++) Buffer.allocUnsafeSlow(200_000);`,
+    '--trace-gc',
+  );
+  return [...output.matchAll(/Mark-Compact/g)].length;
+}
+
+it('short-lived buffers cause few full collections', () => {
+  expect(fullCollections(true)).toBeLessThan(fullCollections(false) / 2);
+});
