@@ -16,16 +16,19 @@ export function letYoungGenerationGrow(): void {
 }
 
 /**
- * Sets when V8 collects all garbage.
+ * Makes V8 collect all garbage when the old generation, or the memory of buffers outside the heap, has doubled in size.
  *
- * V8 waits until the old generation has doubled in size. By default, it adapts this limit: after many distinct pages, it
- * lets evicted pages occupy several times their size, and at other times it collects more often than needed. A lower
- * limit would save more memory but make cache misses a quarter slower.
+ * By default, V8 adapts the limit of the old generation: after many distinct pages, it lets evicted pages occupy several
+ * times their size, and at other times it collects more often than needed. A lower limit would save more memory but make
+ * cache misses a quarter slower.
  *
- * Buffers outside the heap, such as response bodies, count toward the same limit. By default, they have a limit of their
- * own, which responses of 200 kB reach every 100 requests, although nearly all of those buffers are free by then.
+ * Buffers, such as response bodies, have a limit of their own by default. Responses of 200 kB reach it about every 100
+ * requests, although nearly all of their buffers are unused by then and can be freed without a full collection.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=100');
+  // Older versions of Node do not know these flags and would print errors.
+  if (Number(process.versions.node.split('.')[0]) < 26) return;
   setFlagsFromString('--external-memory-accounted-in-global-limit');
+  setFlagsFromString('--external-memory-max-growing-factor=2');
 }
