@@ -120,7 +120,7 @@ export function createPageCache(
   const pages = new LRUCache<string, Entry>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ bytes }) => bytes,
-    dispose: ({ page }, key) => index.remove(key, invalidatingTags(page.tags)),
+    dispose: ({ page }, key) => index.remove(key, page.tags),
   });
   let fills = 0;
   const storeGzip = (key: string, page: StoredPage, bytes: Buffer) => {
@@ -136,7 +136,7 @@ export function createPageCache(
     // The size is checked here because, if a replacement is too large, lru-cache would remove the existing page.
     if (bytes > maxEntryBytes) return false;
     pages.set(key, { page, bytes, order });
-    index.add(key, invalidatingTags(page.tags));
+    index.add(key, page.tags);
     return true;
   };
 
@@ -162,12 +162,12 @@ export function createPageCache(
     },
     beginFill(tags) {
       fills += 1;
-      return { tags: [...tags], generation: generations.current, order: fills, beganAt: clock() };
+      return { tags, generation: generations.current, order: fills, beganAt: clock() };
     },
     store(key, fill, input) {
-      const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
-      const invalidating = invalidatingTags(tags);
-      const isCurrent = fill.generation === generations.current || generations.unmoved(invalidating, fill.generation);
+      const tags = union(fill.tags, input.tags ?? []);
+      const isCurrent =
+        fill.generation === generations.current || generations.unmoved(invalidatingTags(tags), fill.generation);
       if (!isCurrent) return false;
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       return insert(key, toStoredPage(input, tags, clock(), fill.beganAt), fill.order);
@@ -216,6 +216,11 @@ export function createPageCache(
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
   };
   return cache;
+}
+
+/** Returns the distinct tags in two lists, the first of which is short. */
+function union(few: readonly string[], tags: readonly string[]): readonly string[] {
+  return few.length === 0 ? tags : [...few, ...tags.filter((tag) => !few.includes(tag))];
 }
 
 /** Returns the state of a page at an instant, in epoch milliseconds. */

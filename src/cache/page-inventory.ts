@@ -46,7 +46,7 @@ export function pageInventory(source: InventorySource, now: number, { text, limi
     const fresh = entries.filter(({ page }) => now < page.freshUntilAt).length;
     return Object.assign({ operation }, countsOf(entries, now), { fresh });
   });
-  const matching = [...source.index.counts()].filter(([tag]) => !tag.endsWith(':**') && tag.includes(text));
+  const matching = [...source.index.counts()].filter(([tag]) => tag.includes(text));
   const widest = matching.sort(([a, many], [b, few]) => few - many || a.localeCompare(b, 'en', { numeric: true }));
   const entriesOf = (tag: string) => source.index.keysOf(tag).flatMap((key) => source.peek(key) ?? []);
   return {

@@ -51,9 +51,7 @@ export interface StoredPage {
   readonly filledBy: string | undefined;
 }
 
-/**
- * Creates a page from a fetched response. The body is copied so that the page does not keep a larger buffer in memory.
- */
+/** Creates a page from a fetched response. The caller must not change the body or the tags afterwards. */
 export function toStoredPage(
   input: StoredPageInput,
   tags: readonly string[],
@@ -62,11 +60,10 @@ export function toStoredPage(
 ): StoredPage {
   const { freshSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = input.freshness;
   const freshUntilAt = storedAt + freshSeconds * 1000;
-  const body = Buffer.allocUnsafeSlow(input.body.length);
-  input.body.copy(body);
+  const body = compactBuffer(input.body);
   return Object.freeze({
     status: 200,
-    headers: Object.freeze(storedHeaders(input.headers).map(([name, value]) => Object.freeze([name, value] as const))),
+    headers: frozenHeaders(storedHeaders(input.headers)),
     body,
     etag: input.etag ?? etagOf(body),
     storedAt,
@@ -75,7 +72,7 @@ export function toStoredPage(
     staleUntilAt: freshUntilAt + staleWhileRevalidateSeconds * 1000,
     errorUntilAt: freshUntilAt + staleIfErrorSeconds * 1000,
     initialAgeSeconds: input.ageSeconds ?? 0,
-    tags: Object.freeze([...tags]),
+    tags: Object.freeze(tags),
     pageCount: input.pageCount,
     carriesPrivate: input.carriesPrivate,
     validity: input.validity,
@@ -83,9 +80,40 @@ export function toStoredPage(
   });
 }
 
+/** The number of bytes in a buffer that need not belong to the body: enough for the head of a response. */
+const MAX_UNUSED_BYTES = 1024;
+
+/**
+ * Returns a buffer with the same bytes that does not keep a much larger one in memory. A small body usually arrives in
+ * the same buffer as its head, which is then used as it is: another buffer would have to be allocated, filled and
+ * collected.
+ */
+export function compactBuffer(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length + MAX_UNUSED_BYTES) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+let latestHeaders: HeaderPairs = Object.freeze([]);
+
+/** Returns frozen headers. Nearly all pages have the same ones, so consecutive pages with the same headers share them. */
+function frozenHeaders(headers: HeaderPairs): HeaderPairs {
+  if (!areEqual(headers, latestHeaders))
+    latestHeaders = Object.freeze(headers.map(([name, value]) => Object.freeze([name, value] as const)));
+  return latestHeaders;
+}
+
+function areEqual(some: HeaderPairs, others: HeaderPairs): boolean {
+  return (
+    some.length === others.length &&
+    some.every(([name, value], index) => others[index]?.[0] === name && others[index]?.[1] === value)
+  );
+}
+
 /** Returns the approximate size, in bytes, of a page in memory, including the key and the entries in the tag index. */
 export function pageBytes(page: StoredPage, key: string): number {
-  let bytes = 512 + key.length * 2 + page.body.length;
+  let bytes = 512 + key.length * 2 + page.body.buffer.byteLength;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
   for (const tag of page.tags) bytes += 96 + tag.length;
   return bytes;

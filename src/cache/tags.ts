@@ -68,8 +68,10 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
+const WHOLE_KIND = ':**';
+
 // Returns an internal tag that means "everything of this kind was purged".
-const wholeKind = (kind: string) => `${kind}:**`;
+const wholeKind = (kind: string) => `${kind}${WHOLE_KIND}`;
 
 /**
  * Returns all tags that a purge affects: the given tags, the wildcard tags of their kinds, and, for each wildcard tag
@@ -102,6 +104,10 @@ export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
 export interface TagIndex {
   add(key: string, tags: Iterable<string>): void;
   remove(key: string, tags: Iterable<string>): void;
+  /**
+   * Returns the keys of the pages that have a tag. For the tag of a whole kind, returns the keys of the pages that have
+   * any tag of this kind, in which case a key can occur several times.
+   */
   keysOf(tag: string): readonly string[];
   clear(): void;
   /** Returns all tags, each with its number of keys. */
@@ -113,6 +119,8 @@ export interface TagIndex {
 /** Creates an empty index. */
 export function createTagIndex(): TagIndex {
   const keys = new Map<string, Set<string>>();
+  /** Returns the keys of all pages that have a tag of the kind. A key can occur several times. */
+  const keysOfKind = (kind: string) => [...keys].flatMap(([tag, tagged]) => (kindOf(tag) === kind ? [...tagged] : []));
   return {
     add(key, tags) {
       for (const tag of tags) {
@@ -127,7 +135,10 @@ export function createTagIndex(): TagIndex {
         if (tagged?.delete(key) === true && tagged.size === 0) keys.delete(tag);
       }
     },
-    keysOf: (tag) => [...(keys.get(tag) ?? [])],
+    // An entry for the whole kind would cost every stored page an insertion and a removal. A search takes no longer than
+    // the purge itself, which removes all pages that are found.
+    keysOf: (tag) =>
+      tag.endsWith(WHOLE_KIND) ? keysOfKind(tag.slice(0, -WHOLE_KIND.length)) : [...(keys.get(tag) ?? [])],
     clear: () => keys.clear(),
     counts: () => [...keys].map(([tag, tagged]) => [tag, tagged.size] as const),
     get size() {
