@@ -26,7 +26,11 @@ function kindOf(tag: string): string | undefined {
  * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`, and returns the resulting tags.
  * If a parameter is missing, the wildcard tag of the kind is returned instead.
  */
-export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
+export function tagsOf(
+  templates: readonly string[],
+  parameters: Readonly<Record<string, string | number>>,
+): readonly string[] {
+  if (!templates.some((template) => template.includes('{'))) return templates;
   return templates.map((template) => {
     const [, kind, name] = /^([^:{}]+):\{([^{}]+)\}$/.exec(template) ?? [];
     if (kind !== undefined && name !== undefined) return tagOf(kind, valueOf(parameters, name));

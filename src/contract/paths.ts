@@ -7,7 +7,8 @@ import type { Operation } from '../model/operation.ts';
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
-  entry: PathEntry | undefined;
+  /** The match of a path that ends here, without the values of its parameters. */
+  entry: PathMatch | undefined;
   names: readonly string[];
 }
 
@@ -27,6 +28,7 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
     const values: string[] = [];
     const branch = findBranch(root, segments, 0, values);
     if (!branch?.entry) return undefined;
+    if (branch.names.length === 0) return branch.entry;
     const rawParameters = Object.fromEntries(branch.names.map((name, index) => [name, values[index] ?? '']));
     return { ...branch.entry, rawParameters };
   };
@@ -59,7 +61,7 @@ function addTemplate(root: Branch, entry: PathEntry): void {
       branch = next;
     }
   }
-  branch.entry = entry;
+  branch.entry = { ...entry, rawParameters: {} };
   branch.names = names;
 }
 

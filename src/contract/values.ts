@@ -32,6 +32,7 @@ interface Projection {
 
 /** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. */
 export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
+  if (!query.has('include') && !query.has('exclude') && !query.has('includeOnly')) return undefined;
   const paths = (name: string) =>
     (query.get(name) ?? []).flatMap((value) =>
       value

@@ -74,7 +74,7 @@ export function createPageCounts(
         counts.delete(key);
         return false;
       }
-      counts.set(key, { pageCount, learnedAt: clock(), tags: [...tags], generation });
+      counts.set(key, { pageCount, learnedAt: clock(), tags, generation });
       return true;
     },
     adopt(key, { pageCount, learnedAt }, tags) {

@@ -23,7 +23,8 @@ const NONE: readonly PageRefusal[] = [];
 /** Determines which page a request with these decoded parameters asks for. `target` must be canonical. */
 export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
-  const unreadable = [...unreadablePage(values, 'page'), ...unreadablePage(values, 'pageSize')];
+  const [ofPage, ofSize] = [unreadablePage(values, 'page'), unreadablePage(values, 'pageSize')];
+  const unreadable = ofPage === NONE && ofSize === NONE ? NONE : [...ofPage, ...ofSize];
   return { page, pageSize, unreadable, listTarget: targetWithoutPage(target) };
 }
 
@@ -55,31 +56,29 @@ export interface CanonicalPage {
  * `pageSize` that equals the known default.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
+  const { page, pageSize, firstPage, knownDefaultPageSize } = requested;
   const pieces = piecesOf(rawQuery);
-  const omitted = new Set<string>();
-  if (requested.page === requested.firstPage && isSingle(pieces, 'page')) omitted.add('page');
-  if (
-    requested.pageSize !== undefined &&
-    requested.pageSize === requested.knownDefaultPageSize &&
-    isSingle(pieces, 'pageSize')
-  ) {
-    omitted.add('pageSize');
-  }
+  const omitted = [
+    page === firstPage ? onlyIndexOf(pieces, 'page') : -1,
+    pageSize !== undefined && pageSize === knownDefaultPageSize ? onlyIndexOf(pieces, 'pageSize') : -1,
+  ];
   return join(
     path,
-    pieces.filter((piece) => !omitted.has(nameOf(piece))),
+    pieces.filter((_, index) => !omitted.includes(index)),
   );
 }
 
 /** Returns a target without its `page`, for use as the key of a page count. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
-  if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;
+  if (mark < 0 || !MAY_NAME_PAGE.test(target)) return target;
   return join(
     target.slice(0, mark),
-    piecesOf(target.slice(mark + 1)).filter((piece) => nameOf(piece) !== 'page'),
+    piecesOf(target.slice(mark + 1)).filter((piece) => !isNamed(piece, 'page')),
   );
 }
+
+const MAY_NAME_PAGE = /[?&]page(?:[=&]|$)|%/;
 
 function piecesOf(rawQuery: string | undefined): string[] {
   return (rawQuery ?? '').split('&').filter((piece) => piece !== '');
@@ -89,18 +88,24 @@ function join(path: string, pieces: readonly string[]): string {
   return pieces.length === 0 ? path : `${path}?${pieces.join('&')}`;
 }
 
-// A repeated parameter is ambiguous, so the target is forwarded unchanged.
-function isSingle(pieces: readonly string[], name: string): boolean {
-  return pieces.filter((piece) => nameOf(piece) === name).length === 1;
+/**
+ * Returns the index of the piece with a name, or -1 if there is none. Also returns -1 if there are several, because a
+ * repeated parameter is ambiguous and is forwarded unchanged.
+ */
+function onlyIndexOf(pieces: readonly string[], name: string): number {
+  const first = pieces.findIndex((piece) => isNamed(piece, name));
+  const isRepeated = first >= 0 && pieces.some((piece, index) => index > first && isNamed(piece, name));
+  return isRepeated ? -1 : first;
 }
 
-function nameOf(piece: string): string {
+/** Returns whether a piece has a name, which consists of letters. */
+function isNamed(piece: string, name: string): boolean {
+  if (piece.startsWith(name)) return piece.length === name.length || piece[name.length] === '=';
+  if (!piece.includes('%')) return false;
   const equals = piece.indexOf('=');
-  const raw = (equals < 0 ? piece : piece.slice(0, equals)).replaceAll('+', ' ');
-  if (!raw.includes('%')) return raw;
   try {
-    return decodeURIComponent(raw);
+    return decodeURIComponent(equals < 0 ? piece : piece.slice(0, equals)) === name;
   } catch {
-    return raw;
+    return false;
   }
 }

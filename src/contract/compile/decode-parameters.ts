@@ -72,17 +72,27 @@ export function compileDecoder(
     }
     const isNegative = Object.values(typed.path).some((value) => typeof value === 'number' && value < 0);
     if (textInPath || isNegative || Object.keys(typed.query).length > 0) {
-      const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
-      for (const found of checkBounds(typed).map(toNamed)) {
-        if (found.location === 'query') delete typed.query[found.at];
-        else if (alreadyReported.has(found.at)) continue;
-        else alreadyReported.add(found.at);
-        violations.push(found);
-      }
+      const outOfBounds = checkBounds(typed);
+      if (outOfBounds.length > 0) addNamed(outOfBounds, violations, typed);
     }
     const values = toValues(path, query, typed.query);
-    return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
+    const few = (found: Violation[]) => (found.length > maxCollected ? found.slice(0, maxCollected) : found);
+    return { values, violations: few(violations), reported: few(reported) };
   };
+}
+
+/**
+ * Adds the violations that the schema found. Removes invalid query parameters from the typed values, and omits path
+ * parameters that have already been reported.
+ */
+function addNamed(outOfBounds: readonly Violation[], violations: Violation[], typed: TypedParameters): void {
+  const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
+  for (const found of outOfBounds.map(toNamed)) {
+    if (found.location === 'query') delete typed.query[found.at];
+    else if (alreadyReported.has(found.at)) continue;
+    else alreadyReported.add(found.at);
+    violations.push(found);
+  }
 }
 
 /** Replaces the violation's pointer to the typed value with the parameter's name. */
@@ -92,6 +102,10 @@ function toNamed(violation: Violation): Violation {
   return { ...violation, location: location === 'path' ? 'path' : 'query', at: name, message };
 }
 
+/**
+ * Splits a raw query into decoded names and values. At most `MAX_PAIRS` pairs are read. A pair that cannot be decoded is
+ * reported instead.
+ */
 function readQuery(
   rawQuery: string,
   nameless: Violation[],
@@ -99,15 +113,21 @@ function readQuery(
 ): ReadonlyMap<string, readonly string[]> {
   const query = new Map<string, string[]>();
   if (rawQuery === '') return query;
-  const { pairs, more } = toQueryPairs(rawQuery, MAX_PAIRS);
-  if (more)
+  const parts = rawQuery.split('&', MAX_PAIRS + 1);
+  if (parts.length > MAX_PAIRS)
     nameless.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
-  for (const { name, value } of pairs) {
+  let pairs = 0;
+  for (const part of parts) {
+    if (part === '' || pairs === MAX_PAIRS) continue;
+    pairs += 1;
+    const at = part.indexOf('=');
+    const name = decodeQueryText(at < 0 ? part : part.slice(0, at));
+    const value = at < 0 ? '' : decodeQueryText(part.slice(at + 1));
     if (name === undefined || value === undefined) {
-      const at = plainParameter(name);
-      const message = `${at || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
+      const shown = plainParameter(name);
+      const message = `${shown || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
       const found = name === undefined ? nameless : placeOf(name);
-      found.push(parameterViolation('query', at, 'format', 'encoding', message));
+      found.push(parameterViolation('query', shown, 'format', 'encoding', message));
       continue;
     }
     const texts = query.get(name);
@@ -134,9 +154,13 @@ function takeAll(
     found.push(parameterViolation('query', name, 'bounds', 'repeated', `send ${name} only once`));
     return;
   }
+  if (parameter.single) {
+    const value = take(parameter, texts[0], found);
+    if (value !== undefined) typed[name] = value;
+    return;
+  }
   const values = texts.map((text) => take(parameter, text, found));
-  if (values.includes(undefined)) return;
-  typed[name] = parameter.single ? values[0] : values;
+  if (!values.includes(undefined)) typed[name] = values;
 }
 
 function take(parameter: Parameter, text: string | undefined, violations: Violation[]): unknown {
@@ -207,6 +231,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     if (text === 'true' || text === 'false') return { value: text === 'true' };
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
+  if (/^[0-9]{1,9}$/.test(text)) return { value: Number(text) };
   // A negative number is accepted here so that the schema check can report it together with the parameter's minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
@@ -214,31 +239,15 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     : 'must be a whole number of one to nine digits';
   if (!/^(?:[0-9]+|-0*[1-9][0-9]*)$/.test(text)) return { category: 'type', keyword: 'type', must };
   const tooLarge = { category: 'bounds', keyword: 'maximum', must } as const;
-  if (!parameter.wide) return /^[0-9]{1,9}$/.test(text) ? { value: Number(text) } : tooLarge;
-  if (!/^[0-9]{1,19}$/.test(text)) return tooLarge;
+  if (!parameter.wide || !/^[0-9]{1,19}$/.test(text)) return tooLarge;
   // Values above 2^53 are rounded. This is harmless, because the number is only compared with the schema's bounds and
   // the original text is forwarded.
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** A decoded `name=value` pair of a query. A name or value with invalid percent-encoding is undefined. */
-interface QueryPair {
-  readonly name: string | undefined;
-  readonly value: string | undefined;
-}
-
-/**
- * Splits a raw query into pairs and decodes `+` and `%XX`. At most `max` pairs are read. `more` is true if the query
- * contains further pairs.
- */
-function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
-  const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');
-  const pairs = parts.slice(0, max).map((part) => {
-    const at = part.indexOf('=');
-    const [name, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
-    return { name: decodeText(name.replaceAll('+', ' ')), value: decodeText(value.replaceAll('+', ' ')) };
-  });
-  return { pairs, more: rawQuery.split('&', max + 1).length > max };
+/** Decodes `+` and `%XX` in a name or a value of a query, like `decodeText`. */
+function decodeQueryText(raw: string): string | undefined {
+  return decodeText(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
 }
 
 /**
