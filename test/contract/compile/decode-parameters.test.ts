@@ -188,6 +188,13 @@ describe('decoding parameters (rules, 4)', () => {
     expect(refused('listGroupUsers', 'sort=nonsense')).toEqual([]);
   });
 
+  it('reads at most a hundred parameters, not counting empty ones', () => {
+    const pairs = Array.from({ length: 101 }, (_, index) => `q=${index}`);
+    expect(decode('listQuestions', pairs.join('&')).values.query.get('q')).toHaveLength(100);
+    expect(decode('listQuestions', ['', ...pairs].join('&')).values.query.get('q')).toHaveLength(100);
+    expect(decode('listQuestions', ['', ...pairs.slice(0, 99)].join('&')).values.query.get('q')).toHaveLength(99);
+  });
+
   it('accepts no parameters for operations 1, 2, 3 and 5, and only wrap for 11 and 12', () => {
     for (const id of ['uploadGdprFile', 'getGdprJob', 'copyAttachments', 'listNodeComments'])
       expect(refused(id, 'wrap=true')).toEqual(['unknown query wrap']);
