@@ -124,7 +124,10 @@ export interface TagIndex {
 export function createTagIndex(): TagIndex {
   const keys = new Map<string, Set<string>>();
   /** Returns the keys of all pages that have a tag of the kind. A key can occur several times. */
-  const keysOfKind = (kind: string) => [...keys].flatMap(([tag, tagged]) => (kindOf(tag) === kind ? [...tagged] : []));
+  const keysOfKind = (kind: string) => {
+    const tags = [...keys.keys()].filter((tag) => kindOf(tag) === kind);
+    return tags.flatMap((tag) => Array.from(keys.get(tag) ?? []));
+  };
   return {
     add(key, tags) {
       for (const tag of tags) {

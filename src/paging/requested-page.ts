@@ -58,13 +58,12 @@ export interface CanonicalPage {
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const { page, pageSize, firstPage, knownDefaultPageSize } = requested;
   const pieces = piecesOf(rawQuery);
-  const omitted = [
-    page === firstPage ? onlyIndexOf(pieces, 'page') : -1,
-    pageSize !== undefined && pageSize === knownDefaultPageSize ? onlyIndexOf(pieces, 'pageSize') : -1,
-  ];
+  const omittedPage = page === firstPage ? onlyIndexOf(pieces, 'page') : -1;
+  const isDefaultSize = pageSize !== undefined && pageSize === knownDefaultPageSize;
+  const omittedSize = isDefaultSize ? onlyIndexOf(pieces, 'pageSize') : -1;
   return join(
     path,
-    pieces.filter((_, index) => !omitted.includes(index)),
+    pieces.filter((_, index) => index !== omittedPage && index !== omittedSize),
   );
 }
 

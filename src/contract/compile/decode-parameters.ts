@@ -76,8 +76,7 @@ export function compileDecoder(
       if (outOfBounds.length > 0) addNamed(outOfBounds, violations, typed);
     }
     const values = toValues(path, query, typed.query);
-    const few = (found: Violation[]) => (found.length > maxCollected ? found.slice(0, maxCollected) : found);
-    return { values, violations: few(violations), reported: few(reported) };
+    return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
   };
 }
 
