@@ -2,7 +2,7 @@
 -- With -- fresh FIRST, each key from FIRST onward is requested once.
 local head, tail, count, at, step = '', '', 1, 0, 7919
 
--- Reports when the round begins, because starting the program can take a long time on a busy machine.
+-- Reports when the round begins, because starting wrk can take a long time on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()

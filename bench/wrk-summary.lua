@@ -1,4 +1,4 @@
--- Reports when the round begins, because starting the program can take a long time on a busy machine.
+-- Reports when the round begins, because starting wrk can take a long time on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()

@@ -84,7 +84,7 @@ export function retentionStart(now: number, retentionDays: number): number {
 /** The name by which queries refer to all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
-/** Converts the operation in a query to the name that entries use. */
+/** Converts the operation in a query to the form that entries use, in which undocumented paths have no operation. */
 export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }

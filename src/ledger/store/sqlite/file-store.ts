@@ -42,8 +42,8 @@ interface PendingTask {
 
 /**
  * Opens a ledger file, checks it and reads its fingerprints. After that, only a separate thread uses the file. Throws
- * `LedgerStoreError`. SQLite is loaded only if the file has content, so that the first startup with a new file is
- * faster.
+ * `LedgerStoreError`. SQLite is loaded only if the file has content, so the first startup with a new file does not
+ * load it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
