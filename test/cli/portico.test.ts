@@ -233,10 +233,7 @@ describe('portico serve', () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
-    const { code, err } = await runPortico(['serve', '--port', String(port)], {
-      ADMIN_PORT: '0',
-      PORTICO_DB: ':memory:',
-    });
+    const { code, err } = await runInProcess(['serve', '--port', String(port), '--db', ':memory:'], FREE);
     taken.close();
     expect(code).toBe(1);
     expect(err).toMatch(new RegExp(`^portico cannot listen on 127\\.0\\.0\\.1:${port}: address already in use.*\\n$`));

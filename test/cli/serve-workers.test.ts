@@ -4,21 +4,22 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callAt } from '../builders/call.ts';
+import { type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
-import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
-import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
 import { until } from '../builders/until.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { PATIENT, startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
+import { runInProcess } from './run-in-process.ts';
+import { finished, startPortico, untilSays } from './run-portico.ts';
 
 /** Starts `portico serve` with two workers, in front of the reference server. */
-async function serve(env: Record<string, string> = {}) {
+async function serve(env: Record<string, string> = {}, token?: string) {
   const child = startPortico(['serve'], {
     PORT: '0',
     ADMIN_PORT: '0',
@@ -34,19 +35,41 @@ async function serve(env: Record<string, string> = {}) {
   const url = /public +(http:\/\/[^/]+)/.exec(banner)?.[1] ?? '';
   const adminUrl = /admin +(http:\S+)/.exec(banner)?.[1] ?? '';
   const call = (target: string, more = {}) => callAt(url, `/services/v2/${target}`, { user: 'admin', ...more });
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const admin = (path: string, { headers = {}, ...more }: Call = {}) =>
+    callAt(adminUrl, path, { user: null, headers: { ...authorization, ...headers }, ...more });
   const metrics = async () => {
-    const { text } = await callAt(adminUrl, '/metrics', { user: null });
+    const { text } = await admin('/metrics');
     const lines = text.split('\n').filter((line) => line.startsWith('portico_'));
     return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
   };
   const metric = async (series: string) => (await metrics()).get(series) ?? Number.NaN;
-  const api = (path: string, more = {}) => callAt(adminUrl, `/console/api/${path}`, { user: null, ...more });
+  const api = (path: string, more: Call = {}) => admin(`/console/api/${path}`, more);
   const pids = () =>
     execFileSync('ps', ['--ppid', String(child.pid), '-o', 'pid='], { encoding: 'utf8' })
       .trim()
       .split(/\s+/)
       .map(Number);
-  return { child, end, url, adminUrl, call, metric, metrics, api, pids, out: () => out };
+  return { child, end, url, adminUrl, call, metric, metrics, admin, api, pids, out: () => out };
+}
+
+/**
+ * Returns variables with which every worker sends messages that no worker would send, as one with corrupted memory
+ * might.
+ */
+function corruptWorkers(): Record<string, string> {
+  const file = join(tempFolder(), 'corrupt.mjs');
+  writeFileSync(
+    file,
+    `// The worker waits for the results of its own calls, whose ids are low.
+     const call = (name, value) => ({ portico: 'call', id: 1e9, name, value });
+     const messages = [null, 5, 'text', [], {}, { portico: 'call' }, { portico: 'result', id: {} }, call('none'),
+       call('constructor', 1), call('__proto__'), call('toString'), call('report'), call('report', { increase: 5 }),
+       call('append'), call('append', { kind: 'purge', tags: 5 }), call('append', { kind: 'none' }),
+       call('ledger.write'), call('ledger.write', { entries: 5 }), call('ledger.read'), call('ledger.read', {})];
+     if (process.send) setInterval(() => messages.forEach((one) => process.send(one)), 200).unref();`,
+  );
+  return { NODE_OPTIONS: `--import=${file}` };
 }
 
 /**
@@ -65,9 +88,10 @@ const hits = (result: string) => `portico_cache_requests_total{operation="listQu
 describe('a gateway with two workers', () => {
   // Most tests share one gateway, because each gateway consists of three processes. The first test needs the counts
   // to start at 0, and the last test kills the gateway.
+  // Its workers also send messages that mean nothing, which must not change any result.
   let shared: Awaited<ReturnType<typeof serve>>;
   beforeAll(async () => {
-    shared = await serve();
+    shared = await serve(corruptWorkers());
   });
   const purge = () => callAt(shared.adminUrl, '/cache/purge', { user: null, method: 'POST', body: { all: true } });
 
@@ -242,7 +266,7 @@ describe('a gateway with two workers', () => {
     // The workers receive connections in turn, so each worker fetches the page once.
     for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
     expect(await counts()).toEqual([missesBefore + 2, hitsBefore + 4]);
-    expect(await metric('portico_workers')).toBe(2);
+    expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
     expect((await purge()).json).toEqual({ purged: 2 });
     for (let count = 0; count < 2; count += 1) await call(LIST);
     expect(await metric(hits('miss'))).toBe(missesBefore + 4);
@@ -276,10 +300,42 @@ describe('a gateway with two workers', () => {
 });
 
 describe('another gateway with two workers', () => {
+  // The three tests share one gateway.
+  const checks = { responses: 'enforce', permissions: 'off' };
+  const drift = { json: { list: [], listCount: 'none' } };
+  const drifting = new Set<string>();
+  const folder = tempFolder();
+  const ladderFile = join(folder, 'state', 'ladder.json');
+  let receiver: OtlpReceiver;
+  let shared: Awaited<ReturnType<typeof serve>>;
+  beforeAll(async () => {
+    receiver = await startOtlpReceiver();
+    const answer: FakeHandler = (request) => (drifting.has(request.path) ? drift : exampleAnswer(request));
+    const upstream = await startFakeUpstream(knowing(answer));
+    const file = join(folder, 'portico.json');
+    const config = {
+      mode: 'staging',
+      adminToken: 'the-token-of-the-test',
+      upstream: { url: upstream.url },
+      roles: { file: join(folder, 'roles.yaml') },
+      operations: { listIdeas: { checks }, listQuestions: { checks }, listArticles: { checks } },
+      cache: { enabled: false },
+      contract: { baseline: join(folder, 'baseline.yaml') },
+      ladder: { file: ladderFile, demote: { minAnswers: 5, windowSeconds: 60 } },
+      overrides: { file: join(folder, 'state', 'overrides.json') },
+      ledger: { file: ':memory:' },
+    };
+    const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
+    writeFileSync(config.roles.file, roles, { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    const env = { PORTICO_CONFIG: file, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
+    shared = await serve(env, config.adminToken);
+  });
+  // The workers receive connections in turn, so two calls reach both workers.
+  const both = async (read: () => Promise<number>) => [await read(), await read()];
+
   it('exports the spans of both workers, and shows their exemplars and the sum of their spans', async () => {
-    const receiver = await startOtlpReceiver();
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
-    const { child, end, adminUrl, call, metric } = await serve(env);
+    const { admin, call, metric } = shared;
     for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
     await until(() => receiver.spans.filter(({ kind }) => kind === 'server').length === 4);
     const instances = new Set(receiver.spans.map(({ resource }) => resource['service.instance.id']));
@@ -290,49 +346,47 @@ describe('another gateway with two workers', () => {
       async () => (await metric('portico_trace_spans_total{outcome="exported"}')) >= receiver.spans.length,
     );
     expect(await metric('portico_trace_spans_total{outcome="exported"}')).toBe(receiver.spans.length);
-    const accept = { Accept: 'application/openmetrics-text' };
-    const { text } = await callAt(adminUrl, '/metrics', { user: null, headers: accept });
+    const { text } = await admin('/metrics', { headers: { Accept: 'application/openmetrics-text' } });
     const [, traceId] = /duration_seconds_bucket\{[^}]*listQuestions"\} \d+ # \{trace_id="(\w+)"/.exec(text) ?? [];
     expect(receiver.spans.map((span) => span.traceId)).toContain(traceId);
-    child.kill('SIGTERM');
-    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('applies the baseline to both workers as soon as the console responds, and no longer after it is withdrawn', async () => {
+    const { api, call } = shared;
+    const articles = async () => (await call('article.json')).status;
+    const violations = async () => {
+      const { rows } = (await api('violations')).json as unknown as {
+        rows: { fingerprint: string; operation: string }[];
+      };
+      return rows.filter(({ operation }) => operation === 'listArticles');
+    };
+    drifting.add('/services/v2/article.json');
+    expect(await both(articles)).toEqual([502, 502]);
+    await eventually(async () => (await violations()).length > 0);
+    const found = await violations();
+    const changeAll = async (action: string, body: object) => {
+      for (const { fingerprint } of found)
+        expect((await api(`violations/${fingerprint}/${action}`, { method: 'POST', body })).status).toBe(200);
+    };
+    await changeAll('accept', { reason: 'known', owner: 'team search', expires: '' });
+    expect(await both(articles)).toEqual([200, 200]);
+    await changeAll('withdraw', {});
+    expect(await both(articles)).toEqual([502, 502]);
   });
 
   it('applies overrides, demotions and steps of the ladder in all workers, also in one that starts later', async () => {
-    const drift = { json: { list: [], listCount: 'none' } };
-    let isDrifting = false;
-    const upstream = await startFakeUpstream(knowing((request) => (isDrifting ? drift : exampleAnswer(request))));
-    const folder = tempFolder();
-    const [file, ladderFile] = [join(folder, 'portico.json'), join(folder, 'state', 'ladder.json')];
-    const checks = { responses: 'enforce', permissions: 'off' };
-    const config = {
-      mode: 'staging',
-      upstream: { url: upstream.url },
-      roles: { file: join(folder, 'roles.yaml') },
-      operations: { listIdeas: { checks }, listQuestions: { checks } },
-      cache: { enabled: false },
-      ladder: { file: ladderFile, demote: { minAnswers: 3, windowSeconds: 60 } },
-      overrides: { file: join(folder, 'state', 'overrides.json') },
-      ledger: { file: ':memory:' },
-    };
-    const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
-    writeFileSync(config.roles.file, roles, { mode: 0o600 });
-    writeFileSync(file, JSON.stringify(config));
-    const { child, end, adminUrl, call, metric, pids, out } = await serve({ PORTICO_CONFIG: file });
+    const { child, end, admin, call, metric, pids, out } = shared;
     const ideas = async () => (await call('idea.json')).status;
     const questions = async () => (await call('question.json')).status;
-    const both = async (read: () => Promise<number>) => [await read(), await read()];
-    const override = (path: string, body: object) =>
-      callAt(adminUrl, `/overrides${path}`, { user: null, method: 'POST', body });
+    const override = (path: string, body: object) => admin(`/overrides${path}`, { method: 'POST', body });
     const disable = { operation: 'listQuestions', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
 
-    // The workers receive connections in turn, so two calls reach both workers.
     expect([...(await both(ideas)), ...(await both(questions))]).toEqual([200, 200, 200, 200]);
     expect((await override('', disable)).json).toMatchObject({ stored: true });
     expect(await both(questions)).toEqual([503, 503]);
 
     // One worker demotes the check because of its own traffic. The other one has not seen enough responses.
-    isDrifting = true;
+    drifting.add('/services/v2/idea.json').add('/services/v2/question.json');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let refused = 0;
     while ((await call('idea.json', { agent })).status === 502) refused += 1;
@@ -350,68 +404,11 @@ describe('another gateway with two workers', () => {
     expect([...(await both(questions)), ...(await both(questions))]).toEqual([503, 503, 503, 503]);
     expect([...(await both(ideas)), ...(await both(ideas))]).toEqual([200, 200, 200, 200]);
     expect((await override('/end', { operation: 'listQuestions' })).json).toMatchObject({ stored: true });
-    isDrifting = false;
+    drifting.clear();
     expect(await both(questions)).toEqual([200, 200]);
     expect(readFileSync(ladderFile, 'utf8').match(/"move": "demoted"/g)).toHaveLength(1);
     expect(out().match(/"an operator set an override"/g)).toHaveLength(1);
     expect(out().match(/too many responses were refused/g)).toHaveLength(1);
-    child.kill('SIGTERM');
-    expect(await end).toMatchObject({ code: 0 });
-  });
-
-  it('ignores messages of a worker that mean nothing', async () => {
-    // A worker with corrupted memory sends messages that no healthy worker would send.
-    const file = join(tempFolder(), 'damaged.mjs');
-    writeFileSync(
-      file,
-      `// The worker waits for the results of its own calls, whose ids are low.
-       const call = (name, value) => ({ portico: 'call', id: 1e9, name, value });
-       const messages = [null, 5, 'text', [], {}, { portico: 'call' }, { portico: 'result', id: {} }, call('none'),
-         call('constructor', 1), call('__proto__'), call('toString'), call('report'), call('report', { increase: 5 }),
-         call('append'), call('append', { kind: 'purge', tags: 5 }), call('append', { kind: 'none' }),
-         call('ledger.write'), call('ledger.write', { entries: 5 }), call('ledger.read'), call('ledger.read', {})];
-       if (process.send) setInterval(() => messages.forEach((one) => process.send(one)), 50).unref();`,
-    );
-    const { child, end, call, metric } = await serve({ NODE_OPTIONS: `--import=${file}` });
-    for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
-    expect([await metric(hits('miss')), await metric(hits('hit'))]).toEqual([2, 4]);
-    expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
-    child.kill('SIGTERM');
-    expect(await end).toMatchObject({ code: 0 });
-  });
-});
-
-describe('the baseline of a gateway with two workers', () => {
-  it('applies to both workers as soon as the console responds, and no longer after it is withdrawn', async () => {
-    const folder = tempFolder();
-    const file = join(folder, 'portico.json');
-    writeFileSync(
-      file,
-      JSON.stringify({
-        adminToken: 'the-token-of-the-test',
-        contract: { baseline: join(folder, 'baseline.yaml') },
-        operations: { listQuestions: { checks: { responses: 'enforce' } } },
-        ladder: { demote: { enabled: false } },
-        reference: { complete: true, faults: ['wrong-type:creationDate@6'] },
-        roles: { file: join(process.cwd(), 'config', 'roles.yaml') },
-      }),
-    );
-    const { child, end, call, api } = await serve({ PORTICO_CONFIG: file });
-    // The workers receive connections in turn.
-    const statuses = async () => [(await call(LIST)).status, (await call(LIST)).status];
-    expect(await statuses()).toEqual([502, 502]);
-    const more = { headers: { authorization: 'Bearer the-token-of-the-test' } };
-    const violations = async () =>
-      ((await api('violations', more)).json as unknown as { rows: { fingerprint: string }[] }).rows;
-    await eventually(async () => (await violations()).length > 0);
-    const [{ fingerprint } = { fingerprint: '' }] = await violations();
-    const change = (action: string, body: object) =>
-      api(`violations/${fingerprint}/${action}`, { ...more, method: 'POST', body });
-    const accepted = await change('accept', { reason: 'known', owner: 'team search', expires: '' });
-    expect(accepted.status).toBe(200);
-    expect(await statuses()).toEqual([200, 200]);
-    expect((await change('withdraw', {})).status).toBe(200);
-    expect(await statuses()).toEqual([502, 502]);
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 0 });
   });
@@ -443,7 +440,7 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
     child.kill('SIGTERM');
     const { out } = await end;
     expect(out).not.toContain('cannot be reached');
-    const report = await runPortico(['report', '--format', 'json', '--config', file]);
+    const report = await runInProcess(['report', '--format', 'json', '--config', file]);
     const { requests, replicas } = JSON.parse(report.out) as { requests: number; replicas: { replica: string }[] };
     expect(requests).toBe(7);
     expect(replicas.map(({ replica }) => replica).join(' ')).toMatch(/^qa-\d+ qa-\d+$/);

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { fuzzScanner } from './fuzz-scanner.ts';
 
 const HELP = `usage: node tools/scanner/fuzz.ts [--count N] [--seed N]
 
@@ -12,7 +11,7 @@ validator. Exits with 1 if the scanner accepts a body that they do not accept, o
 
 const MAX_SHOWN = 2_000;
 
-function run(): number {
+async function run(): Promise<number> {
   const { values } = parseArgs({
     options: { count: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
   });
@@ -24,6 +23,8 @@ function run(): number {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed) || count < 1)
     throw new TypeError('--count and --seed are integers');
+  // This module takes most of a second to load, and the help text does not need it.
+  const { fuzzScanner } = await import('./fuzz-scanner.ts');
   const onProgress = (compared: number) => process.stderr.write(`\r${compared} of ${count}`);
   const { valid, invalid, closer, wrong } = fuzzScanner({ count, seed, onProgress });
   process.stderr.write('\n');
@@ -36,7 +37,7 @@ function run(): number {
 }
 
 try {
-  process.exitCode = run();
+  process.exitCode = await run();
 } catch (error) {
   if (!(error instanceof TypeError)) throw error;
   console.error(`${error.message}\n\n${HELP}`);
