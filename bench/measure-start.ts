@@ -11,7 +11,10 @@ export interface StartResult {
   readonly restBytes: Spread;
 }
 
-/** Starts Portico several times. Each time, reads its memory two seconds after it is ready. No requests are sent. */
+/**
+ * Starts Portico several times. Each time, reads its memory two seconds after it is ready. No requests are sent. Only
+ * the first start of a checkout compiles the modules. Later starts read the compiled code that the first one stored.
+ */
 export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {
   const readyMs: number[] = [];
   const restBytes: number[] = [];

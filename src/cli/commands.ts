@@ -1,17 +1,10 @@
 import type { Command, CommandEntry } from './command.ts';
-import { limitYoungGeneration } from './v8-heap.ts';
 
 /**
  * All commands, in the order in which the help text lists them. Only the modules of the command that runs are imported.
  */
 export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'serve',
-    load: async () => {
-      limitYoungGeneration();
-      return (await import('./commands/serve-command.ts')).serveCommand;
-    },
-  },
+  { name: 'serve', load: async () => (await import('./commands/serve-command.ts')).serveCommand },
   { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },
   { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
   { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },

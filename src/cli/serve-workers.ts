@@ -14,7 +14,7 @@ import {
 } from '../workers/supervise-workers.ts';
 import { CommandFailure, type CommandIo, type CommandLine, EXIT } from './command.ts';
 import { readSettingsFrom, settingsFrom } from './flags/config-flags.ts';
-import { letYoungGenerationGrow, limitHeapGrowth } from './v8-heap.ts';
+import { useFlagsForServing } from './v8-flags.ts';
 
 /** Runs the command in a worker process until the primary process stops the worker. */
 export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<number> {
@@ -47,8 +47,7 @@ async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void
     },
     role: { kind: 'worker', primary, handlers },
   });
-  letYoungGenerationGrow();
-  limitHeapGrowth();
+  useFlagsForServing();
   handlers['reload'] = async () => (await gateway.reload('program')).outcome;
   await primary.call('ready', gateway.publicUrl);
   await stopped;

@@ -74,14 +74,17 @@ describe('the compile cache of Node', () => {
   /**
    * Writes the minimal release into a folder and runs it. Returns the exit code, standard output and standard error.
    */
-  function run(folder: string, env: Readonly<Record<string, string>> = {}) {
+  function run(folder: string, env: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
     const [bin, dist] = [join(folder, 'bin'), join(folder, 'dist', 'cli')];
     for (const made of [bin, dist]) mkdirSync(made, { recursive: true });
     cpSync(launcher, join(bin, 'portico.mjs'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(dist, 'main.js'), "process.stdout.write('hello');");
     const { NODE_DISABLE_COMPILE_CACHE: _off, NODE_COMPILE_CACHE: _folder, ...rest } = process.env;
-    const ran = spawnSync(process.execPath, [join(bin, 'portico.mjs')], { encoding: 'utf8', env: { ...rest, ...env } });
+    const ran = spawnSync(process.execPath, [join(bin, 'portico.mjs'), ...args], {
+      encoding: 'utf8',
+      env: { ...rest, ...env },
+    });
     return [ran.status, ran.stdout, ran.stderr];
   }
 
@@ -91,6 +94,18 @@ describe('the compile cache of Node', () => {
     const { result, cache } = start((packages) => mkdirSync(packages));
     expect(result).toEqual(HELLO);
     expect(readdirSync(cache, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())).not.toEqual([]);
+  });
+
+  // Compiled code depends on V8's flags. If both used the same folder, each would replace the code of the other.
+  it('is stored separately for serve and for other commands, because only serve sets V8 flags', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
+    folders.push(folder);
+    mkdirSync(join(folder, 'node_modules'));
+    const partsAfter = (command: string) => {
+      expect(run(folder, {}, command)).toEqual(HELLO);
+      return readdirSync(join(folder, 'node_modules', '.cache', 'portico')).length;
+    };
+    expect(['plan', 'serve', 'doctor', 'serve'].map(partsAfter)).toEqual([1, 2, 2, 2]);
   });
 
   it('is not stored if the operator disables it', () => {

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -216,6 +216,16 @@ describe('portico serve', () => {
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     expect((await end).code).toBe(1);
     clearInterval(again);
+  });
+
+  it('stores its compiled code before it is ready, so that a process that is killed also makes the next start faster', async () => {
+    const folder = newFolder();
+    const child = start(['serve'], { ...FREE, NODE_COMPILE_CACHE: folder });
+    await untilSays(child, /admin/);
+    child.kill('SIGKILL');
+    await finished(child);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    expect(files.length).toBeGreaterThan(500);
   });
 
   it('states in observe mode that nothing is enforced yet, and does not wait after Ctrl-C', async () => {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { flushCompileCache } from 'node:module';
 import type { SettingsReading } from '../../config/load-settings.ts';
 import type { Gateway } from '../../gateway.ts';
 import { packageVersion } from '../../files/package-root.ts';
@@ -18,7 +19,7 @@ import {
   settingsFrom,
 } from '../flags/config-flags.ts';
 import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
-import { letYoungGenerationGrow, limitHeapGrowth } from '../v8-heap.ts';
+import { useFlagsForServing } from '../v8-flags.ts';
 
 /** The command `portico serve` runs the gateway. Without a configured upstream, it uses the reference server. */
 export const serveCommand: Command = {
@@ -54,8 +55,7 @@ export const serveCommand: Command = {
         onHangup: () => process.kill(process.pid, 'SIGTERM'),
         isTerminalGone: terminalWatch(io.stdin.isTTY === true),
       });
-      letYoungGenerationGrow();
-      limitHeapGrowth();
+      useFlagsForServing();
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
@@ -97,11 +97,22 @@ async function start(
 ): Promise<Pick<Gateway, 'publicUrl' | 'close'> & { readonly gateway: Gateway }> {
   if (settings.workers > 1) {
     const { startWithWorkers } = await import('../serve-workers.ts');
+    storeCompiledCode();
     return startWithWorkers(settings, embeddedUrl, parts);
   }
   const { createGateway } = await import('../../gateway.ts');
+  storeCompiledCode();
   const gateway = await createGateway(settings, parts);
   return { gateway, publicUrl: gateway.publicUrl, close: gateway.close };
+}
+
+/**
+ * Makes Node write the compiled code of all modules imported so far to its cache. Otherwise, Node would not write it
+ * before the process exits, and not at all if the process is killed. This takes time only if code was compiled, so it
+ * is done before the gateway listens.
+ */
+function storeCompiledCode(): void {
+  flushCompileCache();
 }
 
 // The reference server makes up half of all modules, so it is imported only when it is needed.
