@@ -90,7 +90,7 @@ const LONGEST = 200;
  * Creates an in-memory store of keyed hashes. The key never leaves the process. Only the most recent values are also
  * stored as plain text.
  */
-export function createPersonalMemory(): PersonalMemory {
+export function createPersonalMemory(maxTexts = MAX_TEXTS): PersonalMemory {
   const key = randomBytes(32);
   const hashes = new Set<string>();
   // The same few people appear on most pages, so recent values are stored as plain text and do not have to be hashed
@@ -98,7 +98,7 @@ export function createPersonalMemory(): PersonalMemory {
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const add = (text: string) => {
-    if (hashes.size < MAX_TEXTS) hashes.add(hash(text));
+    if (hashes.size < maxTexts) hashes.add(hash(text));
   };
   return {
     remember: (text) => {

@@ -30,6 +30,12 @@ async function owing() {
   return { ...(await listening((_request, response) => responses.push(response))), responses };
 }
 
+it('a connection is forgotten when it closes', async () => {
+  const { port, connections } = await listening();
+  await talk(port, get('/', 'Connection: close')).heard;
+  await until(() => connections.size === 0);
+});
+
 describe('a request that is refused', () => {
   it.each([
     ['malformed', BAD, 400, 'malformed_request'],

@@ -255,7 +255,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
         }),
       );
       expect((await read(store)).entries).toHaveLength(2);
-      await store.write(batch({ entries: [entry()], traffic: [traffic(1)] }));
+      expect(await store.write(batch({ entries: [entry()], traffic: [traffic(1)] }))).toMatchObject({ entries: 1 });
       const { entries, traffic: rows, releases, dropped } = await read(store);
       expect(entries.map(({ fingerprint, count, firstSeenAt }) => [fingerprint, count, firstSeenAt])).toEqual([
         ['a000000000000001', 1, old],

@@ -64,6 +64,10 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
+    // The violations of a candidate contract concern no response that was checked.
+    expect(responses(snapshot(known, { fingerprint: 'other', count: 3, candidate: 'newly-refused' }))).toMatchObject({
+      counts: { passed: 1000, reported: 0 },
+    });
     // After the ledger has dropped violations, it is impossible to tell which responses contain only accepted
     // violations.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });

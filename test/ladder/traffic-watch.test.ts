@@ -69,10 +69,11 @@ describe('the window of responses', () => {
     expect(take(1, true, { caller: 'bob' })).toMatchObject({ judged: 121, failed: 111 });
   });
 
-  it('distinguishes a bounded number of callers', () => {
+  it('distinguishes a bounded number of callers, and treats all others as one', () => {
     const take = windows();
-    for (let index = 0; index < 1000; index += 1) take(1, false, { caller: `caller ${index}` });
-    expect(take(2000, true, { caller: 'one too many' })).toBeUndefined();
+    for (let index = 0; index < 64; index += 1) take(1, false, { caller: `caller ${index}` });
+    for (let index = 0; index < 200; index += 1)
+      expect(take(1, true, { caller: `another caller ${index}` })).toBeUndefined();
   });
 
   it('ignores other operations', () => {
@@ -99,6 +100,14 @@ describe('the refusal watch', () => {
     expect(alertsAfter(error)).toMatchObject([
       { operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 },
     ]);
+  });
+
+  it('does not report a share that is reached but not exceeded', () => {
+    const watch = createRefusalWatch(OPTIONS, ['listIdeas']);
+    const passed = { ...refusedFor('credentials_refused'), error: undefined };
+    for (let index = 0; index < 4; index += 1) watch.take(passed, NOW);
+    const alerts = Array.from({ length: 5 }, () => watch.take(refusedFor('credentials_refused'), NOW));
+    expect(alerts.map((alert) => alert?.failed)).toEqual([undefined, undefined, undefined, undefined, 5]);
   });
 
   it('reports again after the clock was set back', () => {

@@ -257,6 +257,11 @@ accepted:
     expect(faultsOf(text)).toContainEqual(expect.objectContaining(wanted));
   });
 
+  it('is rejected if it is larger than 4 MiB, without being parsed', () => {
+    const [largest, larger] = [4 * 1024 * 1024, 4 * 1024 * 1024 + 1].map((length) => faultsOf('#'.padEnd(length, 'x')));
+    expect([largest, larger]).toMatchObject([[], [{ message: 'is larger than 4 MiB' }]]);
+  });
+
   it('reports errors with their line', () => {
     expect(faultsOf('accepted:\n  - reason: x\n    owner: y\n')[0]?.source).toBe('baseline.yaml:2');
   });

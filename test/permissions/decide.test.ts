@@ -31,6 +31,12 @@ describe('a decision on unwikify (rules, 3)', () => {
   });
 });
 
+it('a caller without an account is denied everything, even what needs no permission, if `unmapped` is `deny`', () => {
+  const denied = { ...grantsOf('alice'), denied: true };
+  const missing = ['an account in the roles file'];
+  expect(decide(permissions.compile(undefined), denied, 'own')).toEqual({ verdict: 'denied', missing });
+});
+
 describe('the missing permissions of a denial', () => {
   it('are all that are missing from an all rule, in its order', () => {
     const decision = decide(permissions.requirementOf('actions'), grantsOf('bob'), 'not-checked');

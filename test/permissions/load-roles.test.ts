@@ -85,6 +85,8 @@ describe('a roles file with errors', () => {
     expect(() => loadRoles('{roles: {r: {permissions: [anything]}}}', 'roles.yaml', undefined)).not.toThrow();
   });
 
+  const BOMB = Array.from({ length: 7 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(8)}x]`).join('\n');
+
   it.each([
     ['an unknown key', '{roles: {}, acounts: []}', '/acounts', 'accounts'],
     ['an unknown key of a role', '{roles: {"a/b": {permision: []}}}', '/roles/a~1b/permision', 'permissions'],
@@ -94,6 +96,8 @@ describe('a roles file with errors', () => {
     ['an account without a name', '{roles: {}, accounts: [{roles: []}]}', '/accounts/0', undefined],
     ['an empty file', '', '', undefined],
     ['an undefined alias', '{roles: *x}', '', undefined],
+    // Each level repeats the one before it, so the file would grow to millions of values (a billion laughs).
+    ['too many aliases', `roles: {}\na0: &a0 [x]\n${BOMB}`, '', undefined],
   ])('is rejected for %s', (_, text, pointer, suggestion) => {
     expect(faultsOf(text)).toContainEqual(
       expect.objectContaining({ pointer, ...(suggestion === undefined ? {} : { suggestion }) }),

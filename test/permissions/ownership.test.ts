@@ -28,6 +28,17 @@ describe('ownership', () => {
       await expect(ownership.of(alice, '9007199254740992')).resolves.toBe('unknown');
     });
 
+    it('is remembered for longer each time that a response contains it', () => {
+      const { ownership, time } = remembering();
+      ownership.learn('1', 'alice');
+      time.now += 59_000;
+      ownership.learn('1', 'alice');
+      time.now += 59_000;
+      expect(ownership.authorOf('1')).toBe('alice');
+      time.now += 1_000;
+      expect(ownership.authorOf('1')).toBeUndefined();
+    });
+
     it('comes from one configured lookup if no response contained it', async () => {
       const asked: unknown[] = [];
       const { ownership } = remembering(async (nodeId, who) => {

@@ -1,9 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsAll, createBitSet, membersOf } from '../../src/permissions/vocabulary.ts';
+import { containsAll, createBitSet, createVocabulary, membersOf } from '../../src/permissions/vocabulary.ts';
 
 const SIZE = 100;
 const members = fc.uniqueArray(fc.integer({ min: 0, max: SIZE - 1 }));
+
+// Callers whose grants have the same key receive the same stored pages.
+it('the key of a set of terms is different for every set, even if a name contains a separator', () => {
+  const terms = ['a', 'b', 'a,permission:b', 'a","permission:b'].map((name) => ({ kind: 'permission' as const, name }));
+  const { setOf, keyOf } = createVocabulary(terms);
+  const sets = [[], ...terms.map((one) => [one]), terms.slice(0, 2), terms];
+  expect(new Set(sets.map((set) => keyOf(setOf(set)))).size).toBe(sets.length);
+});
 
 describe('a bit set', () => {
   it('contains its initial members', () => {

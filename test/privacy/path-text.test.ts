@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePathTemplate, safePath } from '../../src/privacy/path-text.ts';
+import { compilePathTemplate, placeText, safePath } from '../../src/privacy/path-text.ts';
 import { document } from '../contract/sample.ts';
 
 describe('the path of a log line', () => {
@@ -20,7 +20,16 @@ describe('the path of a log line', () => {
   it('is bounded for any target', () => {
     fc.assert(fc.property(fc.string({ maxLength: 5000 }), (target) => safePath(`/${target}`).length <= 161));
     expect(safePath('/a'.repeat(5000)).length).toBeLessThanOrEqual(161);
+    expect(safePath('/a'.repeat(12))).toBe(`${'/{}'.repeat(11)}…`);
   });
+});
+
+// A caller can invent names of any length and any number of them.
+it('the place of a violation is bounded, as is each of its segments', () => {
+  const name = 'questionTitle';
+  expect(placeText(`/list/${name.repeat(4)}`)).toBe(`/list/${name.repeat(4)}`);
+  expect(placeText(`/list/${name.repeat(5)}`)).toBe('/list/?');
+  expect(placeText(`/${name}`.repeat(50))).toBe(`${`/${name}`.repeat(50).slice(0, 200)}…`);
 });
 
 const { of: templateOf } = compilePathTemplate(Object.keys(document.paths));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wordsOf } from '../../src/privacy/personal-text.ts';
+import { createPersonalMemory, wordsOf } from '../../src/privacy/personal-text.ts';
 
 it.each(['Jana Nováková', 'jana_novakova', 'janaNovakova', 'Jana.Novakova@mail.example', 'NOVÁKOVÁ, Jana'])(
   'recognizes the words of a name however it is written: %s',
@@ -14,4 +14,10 @@ it.each([
   ['an address', 'https://qa.example/users/all'],
 ])('treats the words of %s as not personal', (_what, text) => {
   expect(wordsOf(text)).toEqual([]);
+});
+
+it('the memory of personal values is bounded, because the upstream decides how many there are', () => {
+  const memory = createPersonalMemory(3);
+  for (const name of ['Jana', 'Petr', 'Eva', 'Karel']) memory.remember(name);
+  expect(['jana', 'eva', 'karel'].map(memory.contains)).toEqual([true, true, false]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { looksRandom } from '../../src/privacy/secret-text.ts';
+import { containsCredential, isSecretSetting, looksRandom } from '../../src/privacy/secret-text.ts';
 import { mayShow } from '../../src/privacy/shown-text.ts';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
 
@@ -92,3 +92,19 @@ function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string>
   }
   return found;
 }
+
+it('an e-mail address or a name with a password is found in Base64 text', () => {
+  for (const text of ['jana.novak@example.org', 'jana:geheim'])
+    expect(containsCredential(Buffer.from(text).toString('base64'))).toBe(true);
+  expect(containsCredential('questionTitleFormatted')).toBe(false);
+});
+
+it.each([
+  ['adminToken', true],
+  ['adminTokenFile', false],
+  ['upstream.password', true],
+  ['upstream.passwordEnv', false],
+  ['redis.url', true],
+])('whether the setting %s is a secret: %s', (key, isSecret) => {
+  expect(isSecretSetting(key)).toBe(isSecret);
+});

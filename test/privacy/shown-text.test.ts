@@ -166,6 +166,7 @@ describe("a client's request id", () => {
     '4111-1111-1111-1111',
     '+49-170-1234567',
     '192.0.2.17',
+    '8.8.8.8',
     '2001:db8::7',
     'Basic:YWxpY2U6c2VjcmV0',
     'YWxpY2U6c2VjcmV0',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
-import type { LedgerStore } from '../../../src/ledger/ledger-store.ts';
+import { type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import { flatText, heldMemory } from '../../builders/held-memory.ts';
 import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
@@ -122,6 +122,13 @@ describe('the ledger', () => {
     expect(entry?.callers).toBeGreaterThan(180);
     expect(entry?.callers).toBeLessThan(220);
     expect(JSON.stringify(entry)).not.toContain('user-1');
+  });
+
+  it('does not count a caller for background work', async () => {
+    const ledger = ledgerWith();
+    ledger.record(finished([responseViolation()], { caller: 'alice' }));
+    ledger.record(finished([responseViolation()], { caller: 'bob', background: true }));
+    expect(await entriesOf(ledger)).toMatchObject([{ count: 2, callers: 1 }]);
   });
 
   it('evicts the least recently seen entries at its limit and counts them as dropped', async () => {
@@ -271,6 +278,20 @@ describe('a ledger with a failing store', () => {
     await ledger.close();
     await ledger.close();
     expect(events).toEqual(['wrote 1', 'closed']);
+  });
+
+  it('writes the batch that failed and everything recorded since then, as soon as the store can be reached', async () => {
+    const opened = openMemoryStore(LIMITS);
+    let isAway = true;
+    const write: LedgerStore['write'] = (batch) =>
+      isAway ? Promise.reject(new StoreUnavailable('away')) : opened.store.write(batch);
+    const ledger = ledgerWith({ inMemory: { ...opened, store: { ...opened.store, write } } });
+    ledger.record(finished([responseViolation()]));
+    await ledger.flush();
+    isAway = false;
+    ledger.record(finished([responseViolation()]));
+    await ledger.flush();
+    expect(await opened.store.read({}, NOW)).toMatchObject({ dropped: 0, entries: [{ count: 2 }] });
   });
 
   it('does not queue batches for a slow store', async () => {
