@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { finished } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createListenerServer } from '../../src/http/listen.ts';
@@ -153,6 +153,26 @@ describe('a malformed message after valid ones', () => {
     responses[0]?.end('ok');
     expect(statuses(await heard)).toEqual([200, 408]);
     expect(codes).toEqual(['request_timeout']);
+  });
+
+  // RFC 9112, 2.2 allows one blank line. A client could otherwise keep a connection busy without sending a request.
+  it('may be a second blank line before a request line', async () => {
+    const { port, codes, seen } = await listening();
+    expect(statuses(await talk(port, `\r\n${get('/', 'Connection: close')}`).heard)).toEqual([200]);
+    expect(statuses(await talk(port, `\r\n\r\n${get()}`).heard)).toEqual([400]);
+    expect([codes, seen]).toEqual([['malformed_request'], ['GET /']]);
+  });
+
+  // The attack: clients send malformed requests and never close their connections, until no more can be accepted.
+  it('ends its connection even if the client does not', async () => {
+    const { port, connections } = await listening();
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    client.write(BAD);
+    client.resume();
+    await once(client, 'end');
+    expect(connections.size).toBe(1);
+    await until(() => connections.size === 0);
+    client.destroy();
   });
 
   it('is not read after the last request on a connection', async () => {

@@ -155,6 +155,16 @@ describe('the ladder', () => {
     expect(level(made)).toBe('report');
   });
 
+  it('adopts the steps of other gateways, reports the changed levels, and writes the steps to its own file', () => {
+    const made = ladderWith('enforce');
+    const next = { ...made.ladder.state(), steps: [stepWith()] };
+    made.ladder.adopt(next);
+    expect([level(made), made.ladder.state(), made.told]).toEqual(['report', next, ['changed listIdeas']]);
+    made.ladder.adopt(next);
+    expect(made.told).toEqual(['changed listIdeas']);
+    expect(made.written).toEqual([next, next]);
+  });
+
   it('starts from its stored state', () => {
     const made = ladderWith('enforce', { state: { contract: 'v', since: NOW, steps: [stepWith()] } });
     expect(level(made)).toBe('report');

@@ -102,6 +102,13 @@ describe('the refusal watch', () => {
     ]);
   });
 
+  it('ignores background work, which no client waits for', () => {
+    const watch = createRefusalWatch(OPTIONS, ['listIdeas']);
+    const inBackground = { ...refusedFor('credentials_refused'), background: true };
+    const alerts = Array.from({ length: 8 }, () => watch.take(inBackground, NOW));
+    expect(alerts.filter((alert) => alert !== undefined)).toEqual([]);
+  });
+
   it('does not report a share that is reached but not exceeded', () => {
     const watch = createRefusalWatch(OPTIONS, ['listIdeas']);
     const passed = { ...refusedFor('credentials_refused'), error: undefined };
