@@ -45,13 +45,12 @@ function hidesCredential(text: string): boolean {
   return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
 }
 
+// Settings that only say where a secret is, such as `adminTokenFile`, do not match.
 const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^(?:tracing\.headers|redis\.url)$/i;
-// These settings say where a secret is and do not contain it.
-const SECRET_LOCATION = /(?:Env|File)$/;
 
 /** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
 export function isSecretSetting(key: string): boolean {
-  return SECRET_SETTING.test(key) && !SECRET_LOCATION.test(key);
+  return SECRET_SETTING.test(key);
 }
 
 const MIN_CHARACTERS = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPageCounts, type PageCounts } from '../../../src/paging/page-counts.ts';
+import { createPageCounts, type PageCounts, type SharedPageCounts } from '../../../src/paging/page-counts.ts';
 import { bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { boundPage } from '../../../src/pipeline/stages/bound-page.ts';
@@ -28,10 +28,10 @@ interface Bounded {
   ) => ReturnType<ReturnType<typeof stageIn>>;
 }
 
-function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {
+function bounded(parts: PlannedParts = {}, next = createNext(), shared?: SharedPageCounts): Bounded {
   const clock = createTestClock();
   const counts = createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, clock);
-  const handle = stageIn(boundPage(counts), plannedWith(parts), next);
+  const handle = stageIn(boundPage(counts, shared), plannedWith(parts), next);
   const ask: Bounded['ask'] = (page, pageSize, path = {}) => {
     const target = `/services/v2/thing.json${page === undefined ? '' : `?page=${page}`}`;
     return handle(exchangeWith({ target, values: { page, pageSize, path } }));
@@ -138,6 +138,18 @@ describe('bound-page', () => {
     await handle(exchangeWith({ audience: 'caller:other', values: { page: 40 } }));
     await handle(exchangeWith({ target: '/services/v2/thing.json?spaceId=5', values: { page: 40 } }));
     expect(next.asked).toHaveLength(3);
+  });
+
+  it('uses a count that another gateway has learned, and looks it up only for pages after the first', async () => {
+    const lookups: string[] = [];
+    const find = async (key: string) => Promise.resolve(lookups.push(key) > 0 ? 3 : undefined);
+    const { ask, next } = bounded({}, createNext(), { mayKnow: () => true, find });
+    expect(await failureOf(ask(9))).toMatchObject({ code: 'page_out_of_bounds' });
+    expect([lookups.length, next.asked.length]).toEqual([1, 0]);
+    await ask();
+    // The response to the first page has been learned, so no other lookup is needed.
+    await ask(2);
+    expect([lookups.length, next.asked.length]).toEqual([1, 2]);
   });
 
   it('learns nothing from operations without a page count', async () => {
