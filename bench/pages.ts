@@ -17,7 +17,7 @@ export function pageOf(size: PageSize, kind: PageKind): Buffer {
   return questionPage(size, { undocumented: kind === 'undocumented' });
 }
 
-/** Fields that the contract does not document: one field of the page, and one field of each question. */
+/** Fields that the contract does not document: one field in the page, and one field in each question. */
 const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };
 
 /** The digits that the upstream replaces to make every body distinct. They occur only once in a page. */

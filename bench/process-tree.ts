@@ -12,7 +12,7 @@ export interface Program {
   readonly args: readonly string[];
   readonly core: number;
   readonly port: number;
-  /** The file for standard output. Standard error is appended to a file with the same name and the suffix `.err`. */
+  /** The file for standard output. Standard error is appended to a file with the same name and the `.err` suffix. */
   readonly output: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface Running {
   /** Empties the output file. Programs append to the file, so what they write next is at its beginning. */
   emptyOutput(): void;
   /**
-   * Returns the exit code and the last output if the program has ended by itself. Returns undefined while the program
+   * Returns the exit code and the last output if the program has ended on its own. Returns undefined while the program
    * is running.
    */
   exitMessage(): string | undefined;

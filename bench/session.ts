@@ -15,7 +15,7 @@ export interface Session {
 }
 
 /**
- * Examines the machine, moves this program away from the server's core and starts the upstream. Throws if any step
+ * Inspects the machine, moves this program away from the server's core and starts the upstream. Throws if any step
  * fails.
  */
 export async function openSession(folder: string, effort: Effort, startedAt: number): Promise<Session> {

@@ -22,7 +22,7 @@ function cpuRatio(scenario: string, above: string, below: string): Value {
   };
 }
 
-/** Returns two targets for Portico: one with the check `responses` at `enforce`, and one at `report`. */
+/** Returns two targets for Portico: one with the `responses` check at `enforce`, and one at `report`. */
 function bothLevels(target: (own: string, level: string) => Target): readonly Target[] {
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }

@@ -74,7 +74,7 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would diverge, and a key that one place hides would be visible in another.
+  // Two lists of key prefixes would diverge, and a key hidden by one of them would be visible through the other.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);

@@ -46,7 +46,7 @@ const kinds = (tags: readonly string[]) => tags.map((tag) => tag.replace(/\{.*\}
 const permissionsOf = (category: string | undefined) =>
   contract.permissions.filter((one) => one.category === category).map(({ name }) => name);
 
-/** Returns the extension names that occur in a text. */
+/** Returns the extension names that occur in a string. */
 const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
 /** Returns all schemas of the document, each with the name of the field or the resource that it describes. */

@@ -12,7 +12,7 @@ import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const run = promisify(execFile);
 const readme = readText('README.md');
-/** The pages in which every shell block contains only commands that end by themselves. */
+/** The pages in which every shell block contains only commands that end on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 

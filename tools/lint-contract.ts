@@ -89,7 +89,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const ENDS_IN_FLOW = /[?,[\]{}]/;
 
 /**
- * Returns the places that YAML 1.1 readers reject, or read as a different value: dates, words such as `on` and `no`,
+ * Returns the values that YAML 1.1 readers reject, or read as a different value: dates, words such as `on` and `no`,
  * and question marks inside braces.
  */
 function yamlFaults(text: string): string[] {

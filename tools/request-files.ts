@@ -17,7 +17,7 @@ import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry
  * whole process down.
  */
 
-/** The paths below `src`, in alphabetical order. */
+/** The paths under `src`, in alphabetical order. */
 export interface RequestFiles {
   readonly hit: readonly string[];
   readonly miss: readonly string[];

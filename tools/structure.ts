@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { RequestFiles } from './request-files.ts';
 
-/** A source file and its path below `src`. */
+/** A source file and its path under `src`. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -104,12 +104,12 @@ function importedNames({ path, text }: SourceFile): string[] {
   });
 }
 
-/** Returns the path of an import below `src`, wherever the importing file is. */
+/** Returns the path of an import relative to `src`, wherever the importing file is. */
 function resolveImport(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
 }
 
-/** Returns the relative imports of a file as paths below `src`. A path outside `src` begins with `..`. */
+/** Returns the relative imports of a file as paths under `src`. A path outside `src` begins with `..`. */
 export function importsOf(file: SourceFile): string[] {
   const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
   return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));

@@ -78,7 +78,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
 }
 
-/** Returns a copy of the text. V8 must compute the hash of the copy, as it must for any text from a socket. */
+/** Returns a copy of the string. V8 must compute the hash of the copy, as it must for any string from a socket. */
 export function fresh(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -17,7 +17,7 @@ export interface Effort {
    * between them.
    */
   readonly withoutPeers: readonly string[];
-  /** The numbers of distinct keys in the scenario `keys`, in ascending order. */
+  /** The numbers of distinct keys in the `keys` scenario, in ascending order. */
   readonly keys: readonly number[];
   readonly latency: Rounds;
   readonly starts: number;

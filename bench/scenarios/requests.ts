@@ -55,7 +55,7 @@ export const STORED: BenchRequest = {
   counted: /^portico_cache_requests_total\{.*result="miss"/,
 };
 
-/** A request whose response Portico fetches while the check `responses` is off. */
+/** A request whose response Portico fetches while the `responses` check is off. */
 export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_answers_total\{.*status_class="2xx"/ };
 
 /** A request for an undocumented path that is allowed. */

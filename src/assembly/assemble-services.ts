@@ -75,7 +75,7 @@ export interface Services extends LastingServices {
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
   readonly isAccepted: AcceptsViolation;
-  /** Returns whether the baseline accepts an entry of the ledger. */
+  /** Returns whether the baseline accepts an entry in the ledger. */
   readonly accepts: IsAccepted;
   /** The number of reloads that have withdrawn the acceptance of a violation. */
   readonly withdrawals: number;

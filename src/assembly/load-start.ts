@@ -124,7 +124,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
 
 /**
  * Checks the settings of individual operations. These checks are made here because error messages need the settings'
- * places in the configuration.
+ * locations in the configuration.
  */
 function checkOperations(settings: Settings, { operations }: Contract): void {
   const ids = operations.map(({ id }) => id);

@@ -34,18 +34,18 @@ export interface AuditRule {
   /** The damage that an attacker or an outage could cause. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns one description for each place that violates the rule. Returns an empty list if there is no such place. */
+  /** Returns one description for each violation of the rule. Returns an empty list if there are none. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 
-/** Returns the text as a rule's result if the condition is true, and otherwise an empty result. */
+/** Returns the message as a rule's result if the condition is true. Otherwise, returns an empty result. */
 export function foundIf(condition: boolean, text: string): readonly string[] {
   return condition ? [text] : [];
 }
 
 const MAX_LISTED = 5;
 
-/** Joins names into one text. A long list is shortened, because a few examples are enough to act on. */
+/** Joins names into one string. A long list is shortened, because a few examples are enough to act on. */
 export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;

@@ -101,7 +101,7 @@ const freshnessProperties = {
   ),
 };
 
-/** The JSON Schema of the property `store`. */
+/** The JSON Schema of the `store` property. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:

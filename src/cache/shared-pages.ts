@@ -123,7 +123,7 @@ interface Held {
  */
 export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOfKey(key));
 
-/** Creates the second level of the page cache, which the gateways of a fleet share. */
+/** Creates the second level of the page cache, which the gateways in a fleet share. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const { store, changes, clock, release } = parts;
   let maxBytes = parts.maxEntryBytes;

@@ -8,9 +8,9 @@ interface Redacted {
 }
 
 /**
- * Removes the members with the given names from a JSON text, at any depth. All other bytes remain the same, including
- * the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members. Returns
- * undefined if the text is not JSON or exceeds the limits. In that case, the caller must not send the body.
+ * Removes the members with the given names from a JSON document, at any depth. All other bytes remain the same,
+ * including the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members.
+ * Returns undefined if the input is not JSON or exceeds the limits. In that case, the caller must not send the body.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;
@@ -55,8 +55,8 @@ interface Frame {
 }
 
 /**
- * Finds members by name in one pass over the bytes of a JSON text, without recursion. Returns undefined if the text is
- * malformed. The caller must limit the depth and the number of members.
+ * Finds members by name in one pass over the bytes of a JSON document, without recursion. Returns undefined if the
+ * document is malformed. The caller must limit the depth and the number of members.
  */
 function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);
@@ -87,7 +87,7 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
 
   /**
    * Moves from the end of a value to the start of the next value. Returns whether there is a next value, or undefined
-   * if the text is malformed.
+   * if the document is malformed.
    */
   const afterValue = (): boolean | undefined => {
     for (;;) {

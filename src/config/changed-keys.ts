@@ -24,7 +24,7 @@ export type ReloadResult =
 // Properties of the settings that are not configuration keys.
 const NOT_KEYS = new Set(['file', 'embedded']);
 
-/** Returns all keys of the effective configuration, including defaults. */
+/** Returns all keys in the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
   // Settings that the mode determines are included with their effective values, as are the checks.
@@ -110,7 +110,7 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
 }
 
 /**
- * Matches the keys whose values may differ between gateways that behave in the same way: the name of the instance, the
+ * Matches the keys whose values may differ between gateways that behave the same way: the name of the instance, the
  * addresses on which it listens, and the locations of files.
  */
 const OWN_KEY =

@@ -111,7 +111,7 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** Returns the message of a YAML error without the text that the message quotes, which may be part of a password. */
+/** Returns a YAML error's message without the excerpt that it quotes, which may be part of a password. */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;

@@ -272,7 +272,7 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// Returns the correct place of a misplaced key. For example, it returns `listen.port` for the key `port` at the top
+// Returns the correct location of a misplaced key. For example, it returns `listen.port` for the `port` key at the top
 // level.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 
-/** The JSON Schema for the `contract` configuration key. The key `parameters.allow` has its own schema. */
+/** The JSON Schema for the `contract` configuration key. The `parameters.allow` key has its own schema. */
 export const contractKeySchema = {
   type: 'object',
   description: 'The contract and its overlays.',

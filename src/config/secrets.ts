@@ -36,7 +36,7 @@ export function readAdminToken(settings: Settings): { readonly token?: string; r
 
 /**
  * Returns an error for each secret that is missing, public or easy to guess, and for each file with a secret that every
- * user of the machine can read.
+ * user on the machine can read.
  */
 export function secretProblems(
   settings: Settings,
@@ -128,7 +128,7 @@ const readableBy = (path: string) => ({
 
 /**
  * Returns the reasons why a roles file must not be used with a real upstream: it contains public passwords, or it
- * contains hashes that every user of the machine can read and try to crack.
+ * contains hashes that every user on the machine can read and try to crack.
  */
 export function rolesFileFaults(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
   if (settings.embedded) return [];

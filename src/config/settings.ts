@@ -65,7 +65,7 @@ export interface Settings {
   /** The absolute path of the file that contains the token. */
   readonly adminTokenFile: string | undefined;
   /**
-   * What happens if every user of the machine can read a file that contains a secret: `refuse` prevents the gateway
+   * What happens if every user on the machine can read a file that contains a secret: `refuse` prevents the gateway
    * from starting with a real upstream.
    */
   readonly readableSecrets: 'refuse' | 'allow';
@@ -109,7 +109,7 @@ export interface Settings {
   readonly file: string;
   /** Returns the kind of source of the value at a JSON pointer such as `/listen/port`. */
   originOf(pointer: string): Origin;
-  /** Returns the place to which errors about the value at a JSON pointer refer. */
+  /** Returns the location to which errors about the value at a JSON pointer refer. */
   placeOf(pointer: string): Place;
 }
 
@@ -150,7 +150,7 @@ export function workerShare(settings: Settings): Settings {
 }
 
 /**
- * Returns whether the upstream's limits are only observed and not enforced. This is the case in the mode `observe`, in
+ * Returns whether the upstream's limits are only observed and not enforced. This is the case in the `observe` mode, in
  * which a slow upstream must appear the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {

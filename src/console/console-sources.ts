@@ -54,7 +54,7 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. */
   readonly baseline: BaselineStore | undefined;
-  /** Returns the place in the contract that a ledger entry violates. */
+  /** Returns the location in the contract that a ledger entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
     /**

@@ -173,7 +173,7 @@ interface ConfigurationRow {
 
 const MASK = '••••••';
 
-/** Returns all keys of the effective configuration, including defaults, sorted by name. */
+/** Returns all keys in the effective configuration, including defaults, sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { originOf, placeOf } = settings;
   const rows = settingLeaves(settings).map(({ path, value }) => {

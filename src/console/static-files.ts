@@ -54,7 +54,7 @@ const OWN = [
 ];
 
 /**
- * Files from packages. Each entry contains the path below `/console/`, the package's name, and the name of a file in
+ * Files from packages. Each entry contains the path under `/console/`, the package's name, and the name of a file in
  * the folder of the package's entry point.
  */
 const VENDORED = [

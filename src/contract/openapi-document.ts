@@ -105,7 +105,7 @@ export interface PermissionEntry extends CatalogueEntry {
 /** A private visibility option for comments and the permission that it requires. */
 export interface PrivateOption {
   /**
-   * The value of `visibility`. Only the option `recipients` is documented. The names of the other options are inferred
+   * The value of `visibility`. Only the `recipients` option is documented. The names of the other options are inferred
    * and can be changed.
    */
   readonly option: string;

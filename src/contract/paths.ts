@@ -1,8 +1,8 @@
 import type { Operation } from '../model/operation.ts';
 
 /**
- * A node in the tree of path segments. Fixed segments are looked up by text, and placeholders by the text that follows
- * the placeholder.
+ * A node in the tree of path segments. Fixed segments are looked up by their text, and placeholders by the text that
+ * follows them.
  */
 interface Branch {
   readonly fixed: Map<string, Branch>;

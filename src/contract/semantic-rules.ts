@@ -223,7 +223,7 @@ const MAX_FINDINGS = 500;
 
 /**
  * Checks a response against its operation's semantic rules. A finding is omitted if it only follows from a schema
- * violation, either in the same place or in a field that the rule reads.
+ * violation, either at the same location or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -297,7 +297,7 @@ const excerptOfResult = (member: string) =>
 
 /**
  * Checks a response from operation 11 or 12. The action in the response must be canceled, have the expected verb and
- * concern the requested node.
+ * refer to the requested node.
  */
 function canceledResult(json: unknown, member: string, verb: string, { path }: ParameterValues): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);

@@ -24,7 +24,7 @@ export function responseViolation(
 }
 
 /**
- * Returns the first violation of each kind, so that a problem that occurs in many items of a list is reported only
+ * Returns the first violation of each kind, so that a problem that occurs in many items in a list is reported only
  * once.
  */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {

@@ -49,7 +49,7 @@ export const PROBES: readonly Probe[] = [
   concurrencyProbe,
 ];
 
-/** The settings of an examination. */
+/** The settings of a doctor's run. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
   /** The maximum time for which an idle connection is watched, in milliseconds. */
   readonly idleMs: number;
@@ -58,7 +58,7 @@ export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> 
   readonly onStep: (name: string) => void;
 }
 
-/** The result of a step of an examination. */
+/** The result of one step of a doctor's run. */
 interface DoctorStep {
   readonly name: string;
   readonly facts: readonly string[];
@@ -66,7 +66,7 @@ interface DoctorStep {
   readonly notDone: string | undefined;
 }
 
-/** The result of a whole examination. */
+/** The result of a doctor's run. */
 export interface Examination {
   /** The address of the API that was found. */
   readonly url: string;
@@ -84,7 +84,7 @@ function probedOperations(): readonly Operation[] {
   );
 }
 
-/** Returns the maximum number of requests that an examination sends. */
+/** Returns the maximum number of requests that the doctor sends in one run. */
 export function maxRequests(maxConcurrency: number): number {
   const probes = PROBES.reduce((sum, probe) => sum + probe.requests(maxConcurrency), 0);
   return MAX_SEARCH_REQUESTS + probedOperations().length + probes;

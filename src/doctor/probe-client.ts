@@ -76,15 +76,14 @@ export interface ProbeClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Ends an examination because all allowed requests have been sent, or because the operator interrupted it. */
+/** Ends the doctor's run because all allowed requests have been sent, or because the operator interrupted it. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /**
- * The maximum size of a response head, in bytes. Real response heads are smaller, so the examination can report large
- * ones.
+ * The maximum size of a response head, in bytes. Real response heads are smaller, so the doctor can report large ones.
  */
 const MAX_HEAD_BYTES = 64 * 1024;
 

@@ -55,7 +55,7 @@ export interface ProbeContext {
 /** A probe, which examines the server to answer one question. */
 export interface Probe {
   readonly name: string;
-  /** A description of the probe, which is shown before the examination starts. */
+  /** A description of the probe, which is shown before the probes start. */
   readonly does: string;
   /** Returns the maximum number of requests for a maximum concurrency. */
   readonly requests: (maxConcurrency: number) => number;

@@ -21,7 +21,7 @@ export function readSecretFile(path: string): SecretReading {
 const READABLE_BY_OTHERS = 0o004;
 
 /**
- * Returns whether every user of this machine may read a file. Returns false if the file does not exist, and on Windows,
+ * Returns whether every user on this machine may read a file. Returns false if the file does not exist, and on Windows,
  * where the mode does not show who may read a file.
  */
 export function isReadableByOthers(path: string): boolean {

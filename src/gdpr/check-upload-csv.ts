@@ -30,20 +30,20 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return check.result();
 }
 
-/** Like {@link checkUploadCsv}, but checks a long text in parts, so that other requests can be served in between. */
+/** Like {@link checkUploadCsv}, but checks a long file in parts, so that other requests can be served in between. */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();
   return check.result();
 }
 
-/** The approximate length of a part of the text. Checking a part takes a few milliseconds. */
+/** The approximate length of one part. Checking a part takes a few milliseconds. */
 export const CSV_PART_LENGTH = 65_536;
 
 /** The maximum number of cells in a row. A valid row has at most two. */
 const MAX_CELLS = 16;
 
-/** A check that processes a text in parts, each of which consists of whole rows. */
+/** A check that processes a file in parts, each of which consists of whole rows. */
 interface PartialCheck {
   /** Checks the next part. Returns false if there is no part left. */
   nextPart(): boolean;
@@ -125,7 +125,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
 }
 
 /**
- * A part of a text, which consists of whole rows up to `end`. If the row after it must not be parsed, `excess` is the
+ * A part of a file, which consists of whole rows up to `end`. If the row after it must not be parsed, `excess` is the
  * reason.
  */
 interface Part {

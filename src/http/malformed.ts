@@ -19,7 +19,7 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 
 /**
  * Returns the reason why a request line must be refused, or undefined if the line is valid. In `bytes`, the line starts
- * at the index `from`, and its LF is at the index `to`. The bytes are examined directly, so that no string has to be
+ * at the index `from`, and its LF is at the index `to`. The bytes are inspected directly, so that no string has to be
  * created for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {

@@ -5,14 +5,14 @@ import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavail
 import type { IdentityOptions } from './identity-options.ts';
 import { namesPerNetwork } from './limits.ts';
 
-/** The authentication state that the gateways of a fleet share. */
+/** The authentication state that the gateways in a fleet share. */
 export interface IdentityFleet {
   /** Limits failed logins across all gateways. Undefined if each process limits only the attempts that it receives. */
   readonly failures: SharedLoginLimiter | undefined;
   readonly revocations: Revocations;
 }
 
-/** Limits failed logins across all gateways of a fleet. The limits are the same as those for a single gateway. */
+/** Limits failed logins across all gateways in a fleet. The limits are the same as those for a single gateway. */
 interface SharedLoginLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
@@ -132,7 +132,7 @@ interface CredentialMemory {
   expireCallers(matches: (name: string) => boolean): void;
 }
 
-/** Revokes verified credentials at all gateways of a fleet. */
+/** Revokes verified credentials at all gateways in a fleet. */
 export interface Revocations {
   /**
    * Revokes the credentials of a caller at the other gateways, which then verify them again. If `name` is undefined,
@@ -157,7 +157,7 @@ interface RevocationParts {
   readonly mayTrust: (verifiedAt: number) => boolean;
 }
 
-/** The value of `caller` in a change that concerns all callers. */
+/** The value of `caller` in a change that applies to all callers. */
 const ALL = 'all';
 const MAX_TAGS = 10_000;
 

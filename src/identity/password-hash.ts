@@ -39,8 +39,8 @@ export interface PhcHash {
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /**
- * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for any other text, and for costs above 1 GiB or 20
- * passes.
+ * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Returns undefined for any other string, and for costs above 1 GiB or
+ * 20 passes.
  */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];

@@ -120,7 +120,7 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
-/** The format in which gateways of a fleet share the state through Redis. Each contract has its own document. */
+/** The format in which gateways in a fleet share the state through Redis. Each contract has its own document. */
 export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder };
 
 function toStep(value: unknown, place: string): LadderStep {

@@ -65,7 +65,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: Edit, isUsed = true): Promise<boolean> => {
-    // Changes are written one after another, because each change starts from the text that the previous one wrote.
+    // Changes are written one after another, because each change starts from the content that the previous one wrote.
     const done = writing.then(() => edit(change, isUsed));
     writing = done.catch(() => undefined);
     return done;
@@ -195,7 +195,7 @@ type ParsedBaseline =
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
 /**
- * A hint about the most common mistakes: entries below `accepted: []`, and unquoted text that contains a colon or a
+ * A hint about the most common mistakes: entries under `accepted: []`, and unquoted text that contains a colon or a
  * comma.
  */
 const FORMAT_HINT = 'write "accepted:" on its own line, the entries below it, and text with punctuation in quotes';

@@ -12,19 +12,19 @@ export interface JsonLimits {
   readonly values: number;
 }
 
-/** The limit that a text exceeds. */
+/** The limit that was exceeded. */
 export type JsonExcess = keyof JsonLimits;
 
 /** The default limits. They allow about ten times as much as the largest page of a documented operation needs. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Returns the message about an exceeded limit. `what` names the text that was checked, for example `the body`. */
+/** Returns the message about an exceeded limit. `what` names the input, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not contain more than ${limits.values} values`;
 }
 
-/** A parsed text, or the reason why it was not parsed. `malformed` means that the text is not valid JSON (RFC 8259). */
+/** The parsed value, or the reason why there is none. `malformed` means that the input is not valid JSON (RFC 8259). */
 type BoundedJson =
   | {
       readonly state: 'parsed';
@@ -34,17 +34,18 @@ type BoundedJson =
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };
 
-/** Returns the parsed value, or undefined if the text was not parsed. */
+/** Returns the parsed value, or undefined if there is none. */
 export const parsedValue = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses an untrusted JSON text. Deeply nested texts and texts with many values take time and stack space to parse,
+ * Parses an untrusted JSON text. Deeply nested values and large numbers of values take time and stack space to parse,
  * so the nesting depth and the values are first counted in the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). In any other text, the decoder would replace bytes, which takes ten times as long.
+  // JSON is UTF-8 (RFC 8259 §8.1). If the input were in another encoding, the decoder would replace bytes, which takes
+  // ten times as long.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };

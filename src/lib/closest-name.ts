@@ -8,8 +8,8 @@ const MAX_LENGTH = 100;
 
 /**
  * Returns the known name that was probably meant, or undefined if there is none. Such a name differs from the given
- * text only in case or by a few edits. It may also begin with the text, if the text has at least three letters. More
- * edits are allowed if the first letters match.
+ * string only in case or by a few edits. It may also begin with the string, if the string has at least three letters.
+ * More edits are allowed if the first letters match.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

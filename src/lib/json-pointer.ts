@@ -28,7 +28,9 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return value;
 }
 
-/** Replaces every index in a JSON pointer with `*`. The same place in all items of a list then has the same pointer. */
+/**
+ * Replaces every index in a JSON pointer with `*`, so that the same field has the same pointer in every item in a list.
+ */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
 }

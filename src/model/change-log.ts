@@ -49,7 +49,7 @@ export interface ChangeListener {
   reset(position: LogPosition): void;
 }
 
-/** The log of the changes that all gateways of a fleet apply in the same order. */
+/** The log of the changes that all gateways in a fleet apply in the same order. */
 export interface ChangeLog {
   /**
    * Appends a change, which the caller must already have applied. Resolves when the other gateways can read the

@@ -75,7 +75,7 @@ export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): 
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);
 }
 
-/** A place where a scan found that an expected field is absent or that a string has an unexpected form. */
+/** A location where a scan found that an expected field is absent or that a string has an unexpected form. */
 export interface Departure {
   /** The names and indices that lead to the field. */
   readonly path: readonly (string | number)[];
@@ -86,12 +86,12 @@ export interface Departure {
 /** The differences from the contract that a scan found in a valid body. */
 export interface ScannedDifferences {
   /**
-   * The body, reduced to its undocumented fields, or undefined if there are none. If several places differ only in
+   * The body, reduced to its undocumented fields, or undefined if there are none. If several locations differ only in
    * their array indices, only the first is included. The value of an integer may come from an earlier body.
    */
   readonly undocumented: unknown;
   /**
-   * The absent fields, and the strings with an unexpected form. Only the first occurrence at each place is included.
+   * The absent fields, and the strings with an unexpected form. Only the first occurrence at each location is included.
    */
   readonly departures: readonly Departure[];
 }

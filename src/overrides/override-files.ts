@@ -29,7 +29,7 @@ export const MAX_TRAIL_BYTES = 1_048_576;
 /** The number of events that are read at startup and shown to operators. */
 export const SHOWN_EVENTS = 100;
 
-/** Reads the stored overrides. If they are invalid, throws an error. Damaged lines of the audit trail are skipped. */
+/** Reads the stored overrides. If they are invalid, throws an error. Damaged lines in the audit trail are skipped. */
 export function readOverrideFiles(file: string): StoredOverrides {
   if (file === IN_MEMORY) return { active: [], events: [] };
   const text = readIfExists(file);
@@ -101,7 +101,7 @@ async function appendEvent(
   if (isFull) await rename(current, previous);
 }
 
-/** An entry of the audit trail. */
+/** An entry in the audit trail. */
 export interface OverrideEvent {
   /** The kind of event: an operator has set, changed or ended the override, or it has expired. */
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
@@ -118,12 +118,12 @@ export function formatOverrides(overrides: readonly Override[]): string {
   return `${JSON.stringify({ version: 1, overrides: overrides.map(overrideJson) }, null, 2)}\n`;
 }
 
-/** Formats an entry of the audit trail as one line of JSON. */
+/** Formats an entry in the audit trail as one line of JSON. */
 export function formatEvent(event: OverrideEvent): string {
   return `${JSON.stringify(eventJson(event))}\n`;
 }
 
-/** Converts an entry of the audit trail to JSON. */
+/** Converts an entry in the audit trail to JSON. */
 export function eventJson({ event, at, override, endedBy }: OverrideEvent) {
   return { at: isoOf(at), event, ...overrideJson(override), endedBy };
 }

@@ -115,7 +115,7 @@ export interface SharedPageCounts {
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;
-  /** Stores texts for all gateways. The promises reject if the store is unavailable. */
+  /** Stores strings for all gateways. The promises reject if the store is unavailable. */
   readonly store: {
     isAvailable(): boolean;
     get(key: string): Promise<string | undefined>;
@@ -185,7 +185,7 @@ export function sharePageCounts(
   };
 }
 
-/** Parses a stored count. Returns undefined if the text is not a count. */
+/** Parses a stored count. Returns undefined if the string is not a count. */
 function parse(text: string): SharedCount | undefined {
   try {
     const { pageCount, learnedAt, tags, at } = JSON.parse(text) as Partial<SharedCount>;

@@ -70,7 +70,7 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations to report each time this body is received. They concern only fields that are not in the contract. */
+  /** Violations to report each time this body is received. They are all about fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 

@@ -104,8 +104,8 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   const { audience, target: upstreamTarget, requestedPage } = exchange;
   const keys = keysOf(exchange);
   if (keys.page !== undefined) return keys.page;
-  // If the target has no page number, both keys have the same text. V8 then hashes the text only once, provided that
-  // both keys are the same string.
+  // If the target has no page number, both keys have the same characters. V8 then hashes them only once, provided that
+  // both keys are the same string object.
   const list = upstreamTarget === requestedPage.listTarget ? keys.list : undefined;
   const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
   keys.page = key;

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This file is the only
- * place where they are listed. Each expression looks ahead a limited number of characters, so matching is fast even
- * for long strings.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only in
+ * this file. Each expression looks ahead a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.

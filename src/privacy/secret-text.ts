@@ -1,7 +1,7 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. This
- * file is the only place where they are listed. Each expression looks ahead a limited number of characters, so
- * matching is fast even for long strings.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
+ * listed only in this file. Each expression looks ahead a limited number of characters, so matching is fast even for
+ * long strings.
  */
 const CREDENTIALS = [
   // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519, 3.1).

@@ -7,7 +7,7 @@ const MAX_REMEMBERED = 1_000;
 
 /**
  * Returns whether a string may be shown. It may be shown if it contains no credential, personal data, long number or
- * random text. Names and texts from messages that do not pass this test never appear in logs, the ledger, reports or
+ * random text. Names and strings from messages that do not pass this test never appear in logs, the ledger, reports or
  * proposals.
  */
 export function mayShow(text: string): boolean {
@@ -17,8 +17,8 @@ export function mayShow(text: string): boolean {
 }
 
 /**
- * Returns the beginning of a finding's text, or undefined if the text may not be shown. Findings contain no values to
- * begin with, so this is a second line of defense.
+ * Returns the beginning of a finding's message, or undefined if the message may not be shown. Findings contain no
+ * values to begin with, so this is a second line of defense.
  */
 export function shownText(text: string | undefined): string | undefined {
   return text === undefined || !mayShow(text) ? undefined : text.slice(0, MAX_TEXT);

@@ -15,8 +15,8 @@ export type RedisReply = string | number | Buffer | null | RedisReply[];
 export class RedisUnavailable extends Error {}
 
 /**
- * A Lua script, which runs atomically. All its keys must contain the same text in braces, so that they are on the
- * same node of a cluster.
+ * A Lua script, which runs atomically. All its keys must contain the same hash tag (the part in braces), so that they
+ * are on the same node of a cluster.
  */
 export interface RedisScript {
   readonly source: string;
@@ -289,9 +289,9 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * A random key that all gateways of a fleet share through Redis. Names and addresses are hashed with this key, so
- * that neither the Redis keys nor the entries in the log of changes contain them. Anyone who can read Redis can also
- * read this key, and can then test whether a known name was used.
+ * A random key that all gateways in a fleet share through Redis. Names and addresses are hashed with this key, so that
+ * neither the Redis keys nor the entries in the log of changes contain them. Anyone who can read Redis can also read
+ * this key, and can then test whether a known name was used.
  */
 export interface FleetKey {
   /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
@@ -300,7 +300,7 @@ export interface FleetKey {
   id(): string | undefined;
   /** Reads the key. If Redis has no key, creates it. Rejects with `RedisUnavailable`. */
   read(): Promise<void>;
-  /** Hashes the texts. The key must have been read. */
+  /** Hashes the strings. The key must have been read. */
   hash(...texts: readonly string[]): string;
 }
 
@@ -321,7 +321,7 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     },
     hash(...texts) {
       if (key === undefined) throw new Error('the key has not been read');
-      // The input includes the length of each text, so that different lists never produce the same input.
+      // The input includes the length of each string, so that different lists never produce the same input.
       const text = texts.map((one) => `${one.length}:${one}`).join('');
       return createHmac('sha256', key).update(text).digest('base64url');
     },

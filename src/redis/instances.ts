@@ -15,7 +15,7 @@ export interface InstanceFacts {
   readonly ready: boolean;
 }
 
-/** A gateway of the fleet. `silentSeconds` is the time since the gateway's last report. */
+/** A gateway in the fleet. `silentSeconds` is the time since the gateway's last report. */
 export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
 /** The list of all gateways that share a Redis server and a key prefix. */

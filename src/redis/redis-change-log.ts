@@ -30,7 +30,7 @@ interface RedisChangeLog extends ChangeLog {
 }
 
 /**
- * How long a read waits for new changes, in milliseconds. The latest entry of the log is also checked at least this
+ * How long a read waits for new changes, in milliseconds. The latest entry in the log is also checked at least this
  * often.
  */
 const BLOCK_MS = 500;
@@ -45,7 +45,7 @@ const BATCH = 1_000;
  */
 const MAX_WAITING = 1_000;
 
-/** An entry of the log. `change` is undefined if this version of the gateway does not know the kind of change. */
+/** An entry in the log. `change` is undefined if this version of the gateway does not know the kind of change. */
 interface Entry {
   readonly number: number;
   readonly id: string;
@@ -103,8 +103,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
-   * This gateway's own changes that it has not yet applied as entries of the log, keyed by id. `at` is the position
-   * of the entry.
+   * This gateway's own changes that it has not yet applied as entries in the log, keyed by id. `at` is the position of
+   * the entry.
    */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
   /** The changes that have not been appended yet, keyed by their text. */
@@ -317,7 +317,7 @@ function toEntries(reply: RedisReply): Entry[] {
   }));
 }
 
-/** Returns a change, or undefined if this version does not know the change that the text describes. */
+/** Returns a change, or undefined if this version does not know the change that the string describes. */
 function toChange(text: string): SharedChange | undefined {
   let change: unknown;
   try {

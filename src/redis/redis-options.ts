@@ -29,7 +29,7 @@ export interface RedisOptions {
     readonly username?: string;
     readonly passwordFile?: string;
   };
-  /** Some nodes of a cluster. The other nodes are discovered. */
+  /** Some nodes in a cluster. The other nodes are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
   /** The prefix of every key. With different prefixes, several fleets can share a server. */
@@ -149,7 +149,7 @@ export interface RedisSecrets {
 }
 
 /**
- * A problem with a secret or its file. `key` is the key below `redis`, with dots. The message never quotes the file.
+ * A problem with a secret or its file. `key` is the key under `redis`, with dots. The message never quotes the file.
  */
 interface RedisSecretFault {
   readonly key: string;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /**
- * A document that all gateways of a fleet share. Each gateway changes its own copy in memory immediately, and merges
+ * A document that all gateways in a fleet share. Each gateway changes its own copy in memory immediately, and merges
  * the changes into the document as soon as Redis can be reached. Nothing happens before `start` is called.
  */
 export interface SharedDocument<T> {

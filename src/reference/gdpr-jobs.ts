@@ -110,7 +110,7 @@ export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<st
 /** The non-empty cells of one CSV row. */
 type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
-/** The rows of a valid file, or a description of what is wrong with the file. */
+/** The rows in a valid file, or a description of what is wrong with the file. */
 type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);

@@ -155,7 +155,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return undefined;
-  // The ledger shortens long places and masks text that is not a plain name. The missing end becomes `/**`, and each
+  // The ledger shortens long locations and masks text that is not a plain name. The missing end becomes `/**`, and each
   // masked text becomes `{name}`.
   const path = place.replace(/\/[^/]*…$/, '/**').replaceAll('?', '{name}');
   // An entry for GET also allows HEAD.

@@ -21,7 +21,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
 /**
- * Describes the place in the message, such as `response 200, body /name`. For a denial, the description names the
+ * Describes the location in the message, such as `response 200, body /name`. For a denial, the description names the
  * permission.
  */
 export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {

@@ -16,7 +16,7 @@ import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } 
  */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
-/** The place in the contract that a message violated. */
+/** The location in the contract that a message violated. */
 export interface ContractPlace {
   /** The path of the file, relative to the checkout or to the working folder. */
   readonly file: string;
@@ -24,7 +24,9 @@ export interface ContractPlace {
   readonly pointer: string;
   /** The line number, starting at 1. Undefined if the file could not be read. */
   readonly line: number | undefined;
-  /** The schema in `openapi.yaml` that contains the place, and the target with which an overlay selects this schema. */
+  /**
+   * The schema in `openapi.yaml` that contains the location, and the target with which an overlay selects this schema.
+   */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -100,7 +102,7 @@ export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): bo
 interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;
-  /** Returns the place in the contract that an entry violates. */
+  /** Returns the location in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
 }
 

@@ -9,7 +9,7 @@ import { type Finding, findingsOf } from './report.ts';
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
 /**
- * Renders a report for code scanning. Accepted violations are suppressed, and each result points to a place in the
+ * Renders a report for code scanning. Accepted violations are suppressed, and each result points to a location in the
  * contract.
  */
 export const renderSarif: RenderReport = (report, { version }) =>

@@ -23,7 +23,7 @@ interface CompiledTables {
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
 
-/** A value's place in the body. */
+/** A value's location in the body. */
 interface Position {
   readonly path: readonly string[];
   /** The number of arrays that contain the value. */
@@ -218,7 +218,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** Returns the hash of a name. The module computes it in the same way. */
+/** Returns the hash of a name. The module computes it the same way. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

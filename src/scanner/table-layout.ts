@@ -139,7 +139,7 @@ export const MAX_DEPARTURES = 120;
 
 /**
  * The excerpt as a sequence of events. Each event consists of a tag (slot and kind), and of a number, a count, or the
- * beginning and the end of a text.
+ * beginning and end of a string.
  */
 export const EVENTS = 16384;
 export const EVENT_TEXT = 4;

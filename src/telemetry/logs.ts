@@ -110,7 +110,7 @@ const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns a text as a JSON string without any characters that a terminal acts on. */
+/** Returns the input as a JSON string without any characters that a terminal acts on. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }

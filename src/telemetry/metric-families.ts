@@ -221,10 +221,10 @@ export function headText({ name, help, type }: MetricEntry): string {
   return `# HELP ${name} ${help.replace(/[\\\n]/g, (c) => ESCAPES[c] ?? c)}\n# TYPE ${name} ${type}\n`;
 }
 
-/** The value of the label `operation` for all undocumented paths. */
+/** The value of the `operation` label for all undocumented paths. */
 export const UNDOCUMENTED = 'undocumented';
 
-/** The value of the label `operation` for all operations that have no series of their own (see `maxSeries`). */
+/** The value of the `operation` label for all operations that have no series of their own (see `maxSeries`). */
 export const FOLDED = 'folded';
 
 /** The label value for everything that has no label value of its own. */

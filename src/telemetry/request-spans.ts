@@ -39,8 +39,8 @@ type UpstreamTrace = NonNullable<Trace['upstream']>;
  * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each
  * attempt to send it to the upstream. There are no spans if the trace is not sampled.
  *
- * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths are templates,
- * and there are no queries, headers, names, addresses or error texts.
+ * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths are templates, and
+ * there are no queries, headers, names, addresses or error messages.
  */
 export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: Trace) => readonly ReadableSpan[] {
   const operations = new Map(subject.operations.map((one) => [one.id, one]));

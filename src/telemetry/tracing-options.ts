@@ -1,7 +1,7 @@
 import { readSecretFile } from '../files/secret-file.ts';
 import type { Sampling } from './trace-context.ts';
 
-/** The names of the standard samplers, as in the variable `OTEL_TRACES_SAMPLER`. */
+/** The names of the standard samplers, as in the `OTEL_TRACES_SAMPLER` variable. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -186,7 +186,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e]*$/;
 
 /**
- * Parses pairs in the format of the standard variables, which is the W3C Baggage format. Returns undefined if the text
+ * Parses pairs in the format of the standard variables, which is the W3C Baggage format. Returns undefined if the input
  * is invalid.
  */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {

@@ -36,7 +36,7 @@ interface TracingParts {
   /** The name of this gateway among its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The place in the configuration that turns tracing on, which errors refer to. */
+  /** The setting that turns tracing on, to which errors refer. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** How long an export may take, including its retries. */
   readonly timeoutMs: number;

@@ -46,7 +46,7 @@ export interface UpstreamRequest {
    */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
-  /** A client's body, which the proxy library sends. Used only in the mode `streamed`. */
+  /** A client's body, which the proxy library sends. Used only in the `streamed` mode. */
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
   /**
@@ -64,8 +64,8 @@ export interface UpstreamRequest {
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in
-   * the same way as the received body.
+   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails just
+   * as the received body does.
    *
    * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
    * the client's streams.
@@ -299,7 +299,7 @@ export function createUpstream(
         return { status, headers, body, attempts };
       }
       if (request.mode === 'streamed') {
-        // While this request was waiting for its body or for a place, other requests may have opened streams.
+        // While this request was waiting for its body or for a slot, other requests may have opened streams.
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(owner());
         const response = await streamed(request, path, stop);

@@ -289,8 +289,8 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns whether the body must be read completely before the request takes a place at the upstream. Otherwise, a
- * slow client would occupy a place.
+ * Returns whether the body must be read completely before the request takes a slot at the upstream. Otherwise, a slow
+ * client would occupy a slot.
  */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;

@@ -219,7 +219,7 @@ function member(value: unknown, name: string): unknown {
 const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
- * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
+ * Returns the input without the comments and XML declarations at its beginning. A single regular expression for all of
  * them would try every way of dividing them among its repetitions, so each additional comment would double the time.
  */
 function withoutProlog(text: string): string {

@@ -9,9 +9,9 @@ import type { UpstreamOptions } from './upstream-options.ts';
 /** A pass for one exchange. Call `leave` when the exchange ends to return the pass and report the outcome. */
 export interface GatePass {
   /**
-   * Gives the exchange's place to the next exchange in the queue. From then until `leave`, the exchange counts as one
-   * of this client's streams. Call this when the upstream has finished its part, and only the client determines how
-   * much longer the exchange takes.
+   * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
+   * this client's streams. Call this when the upstream has finished its part, and only the client determines how much
+   * longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
   /**
@@ -22,7 +22,7 @@ export interface GatePass {
   leave(failure?: UpstreamFailure, page?: string): void;
 }
 
-/** An exchange that has to wait for a place. */
+/** An exchange that has to wait for a slot. */
 interface Waiter {
   /** Ends the wait when the signal is triggered. */
   readonly signal?: Cancellation | undefined;
@@ -61,14 +61,14 @@ const COUNTED_PER_PAGE = 3;
 /** Decides whether an exchange may begin. Documented operations and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
   /**
-   * Returns a pass immediately if a place is free, and otherwise a promise for one. `waiter` is called only if the
+   * Returns a pass immediately if a slot is free, and otherwise a promise for one. `waiter` is called only if the
    * exchange has to wait. Throws or rejects with an `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
   enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does
-   * not take a place. Instead, it counts as one of the client's streams from the beginning. Throws an
-   * `UpstreamFailure` of kind `circuit_open` or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does not
+   * take a slot. Instead, it counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of
+   * kind `circuit_open` or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
   /** Throws an `UpstreamFailure` of kind `shed` if this client may not open another stream. */

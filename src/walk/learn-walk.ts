@@ -17,7 +17,7 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk over the contract. About one hundred more requests follow it. */
+  /** The maximum number of requests in the walk over the contract. About 100 more requests follow it. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;

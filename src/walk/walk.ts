@@ -37,7 +37,7 @@ export interface WalkOptions {
 const MAX_FAILURES = 5;
 
 /**
- * Requests all safe operations of the contract from the upstream, one at a time. Passes every response to `observe`.
+ * Requests all safe operations in the contract from the upstream, one at a time. Passes every response to `observe`.
  */
 export async function walk(gateway: WalkedGateway, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;

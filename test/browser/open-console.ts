@@ -20,7 +20,7 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly token?: string | null;
   /** Matches the browser's messages about responses that the test expects to be refusals. */
   readonly tolerate?: RegExp;
-  /** True if the test advances the page's clock. The clock also runs by itself. */
+  /** True if the test advances the page's clock. The clock also runs on its own. */
   readonly ownClock?: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface DriftRow {
   readonly operations: readonly string[] | undefined;
   /** The upstream's status: `ok` for the usual status of a successful response, and `-` for no response. */
   readonly status: string;
-  /** The category, the keyword and the place, as stored in the ledger. */
+  /** The category, the keyword and the location, as stored in the ledger. */
   readonly violation: string;
 }
 

@@ -12,7 +12,7 @@ export interface FakePageStore {
   connect(overrides?: Partial<PageStore>): PageStore;
 }
 
-/** Creates a store that several gateways can use. Locks never expire by themselves. */
+/** Creates a store that several gateways can use. Locks never expire on their own. */
 export function createFakePageStore(): FakePageStore {
   const values = new Map<string, Buffer>();
   const locks = new Map<string, string>();

@@ -61,13 +61,13 @@ export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
     }),
   );
 
-/** Turns a text into a valid header name, parameter or media type name by replacing all invalid characters. */
+/** Turns a string into a valid header name, parameter or media type name by replacing all invalid characters. */
 const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
-/** Returns a text as the bytes of a message, with one character per byte. */
+/** Returns a string's UTF-8 bytes as a string with one character per byte, as in a raw message. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
-/** Returns the strings by which the secrets are detected in a text. */
+/** Returns the strings by which the secrets are detected in other strings. */
 export function oddForms(secrets: OddSecrets): string[] {
   const forms = new Set<string>();
   for (const text of Object.values(secrets)) {
@@ -104,7 +104,7 @@ const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
 /**
- * Returns the bytes of complete requests that contain the secret in various places. `id` is the request id that they
+ * Returns the bytes of complete requests that contain the secret in various locations. `id` is the request id that they
  * send.
  */
 export function oddRequests(secret: string, id: string): readonly string[] {

@@ -36,7 +36,7 @@ export interface OperationCase {
   /** The part to make invalid: an id in the path, which is replaced by something other than a number, or the query. */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented texts of the 400 and 403 responses. Undefined if there are none. */
+  /** The documented messages of the 400 and 403 responses. Undefined if there are none. */
   readonly text400?: string;
   readonly text403?: string;
   /** True if responses contain `pageCount`. */
@@ -55,7 +55,7 @@ export interface OperationCase {
 const V2 = '/services/v2';
 const GET = 'GET, HEAD';
 
-/** All operations of the contract, including the inferred ones. */
+/** All operations in the contract, including the inferred ones. */
 export const OPERATIONS: readonly OperationCase[] = [
   {
     id: 'uploadGdprFile',

@@ -30,7 +30,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];
-  /** All bytes received so far, in which tests search for texts that must not be exported. */
+  /** All bytes received so far, in which tests search for strings that must not be exported. */
   readonly bytes: Buffer[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
   /** Responds to an export. A test can replace it. */

@@ -60,7 +60,7 @@ function formsOf(secrets: Secrets): string[] {
   ]);
 }
 
-/** Returns the secrets found in texts or file contents, ignoring case. */
+/** Returns the secrets found in strings or file contents, ignoring case. */
 export function findSecrets(searched: Searched, ...of: readonly Secrets[]): string[] {
   return findTexts(searched, of.flatMap(formsOf));
 }
@@ -69,8 +69,8 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
 /**
- * Returns the wanted strings that texts or file contents contain, ignoring case. Each wanted string must have at
- * least eight characters.
+ * Returns the wanted strings that other strings or file contents contain, ignoring case. Each wanted string must have
+ * at least eight characters.
  */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
   const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];

@@ -23,9 +23,9 @@ export interface TestGatewayOptions {
   /** The contents of the configuration file, except for the ports, which are chosen here. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * True if the upstream is configured as a real one (`upstream.url`), with the corresponding defaults: `observe`
-   * mode, the verifier `upstream`, and no demo accounts. If false, the upstream takes the place of the embedded one:
-   * `strict` mode, the verifier `file`, and demo accounts.
+   * True if the upstream is configured as a real one (`upstream.url`), with the corresponding defaults: `observe` mode,
+   * the `upstream` verifier, and no demo accounts. If false, the upstream takes the place of the embedded one: `strict`
+   * mode, the `file` verifier, and demo accounts.
    */
   readonly real?: boolean;
   /** The text of the roles file, which replaces the package's own. */

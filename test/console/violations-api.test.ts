@@ -96,7 +96,7 @@ describe('the rows of violations', () => {
     ];
     const seen = [traffic('one', 10), traffic('one', 10, 'b'), traffic(undefined, 4), traffic('two', 3)];
     const rows = violationRows(snapshot({ entries, traffic: seen }), undefined, NOW);
-    // One request can violate a rule in several places.
+    // One request can violate a rule several times.
     expect(rows.map(({ share }) => share)).toEqual([0.25, 0.5, undefined, 1]);
   });
 

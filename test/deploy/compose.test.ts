@@ -42,7 +42,7 @@ const own = services.filter(([, { build }]) => build !== undefined);
 
 describe('the compose file', () => {
   it('matches the schema of the Compose specification', () => {
-    // The schema is so old that it does not use the keyword `$id`.
+    // The schema is so old that it does not use the `$id` keyword.
     const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     ) as object;

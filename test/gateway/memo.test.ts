@@ -17,9 +17,9 @@ import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 
-/*
+/**
  * The gateway remembers the meaning of each request target, keyed by the text of the target. Only response times may
- * reveal this. A gateway that forgets everything before each request must otherwise behave in the same way.
+ * reveal this. A gateway that forgets everything before each request must otherwise behave the same way.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -46,7 +46,7 @@ interface Heard {
   readonly text: string;
 }
 
-/** A connection that sends texts exactly as given, and returns the responses in order. */
+/** A connection that sends strings exactly as given, and returns the responses in order. */
 interface Wire {
   send(text: string): void;
   answer(method?: string): Promise<Heard>;

@@ -152,7 +152,7 @@ describe('the circuit', () => {
 });
 
 describe('a page that always fails', () => {
-  /** Starts a gateway in front of an upstream that breaks every exchange for the page `?sort=broken`. */
+  /** Starts a gateway in front of an upstream that breaks every exchange for the `?sort=broken` page. */
   async function startBroken(
     config: TestGatewayOptions['config'],
     breaks = (query: URLSearchParams) => query.has('sort'),

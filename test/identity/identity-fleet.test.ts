@@ -17,7 +17,7 @@ const MAX_UNSYNCED_SECONDS = 30;
 const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
 
 /**
- * Starts one gateway of a fleet, with only the parts that verify credentials. A password is correct if it equals the
+ * Starts one gateway in a fleet, with only the parts that verify credentials. A password is correct if it equals the
  * name.
  */
 async function member(

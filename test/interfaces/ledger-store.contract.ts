@@ -105,7 +105,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect((await read(store)).entries[0]).not.toHaveProperty('history');
     });
 
-    // An earlier version used the category `undocumented` for undocumented paths and parameters.
+    // An earlier version used the `undocumented` category for undocumented paths and parameters.
     it('continues an entry of an earlier version, with the latest category', async () => {
       const store = storeWith();
       await store.write(batch({ entries: [entry({ category: 'undocumented' })] }));

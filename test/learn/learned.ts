@@ -91,7 +91,7 @@ export function contractWith(overlay: string): Contract {
   }
 }
 
-/** Returns the violations in a page of questions, each as its keyword and place. */
+/** Returns the violations in a page of questions, each as its keyword and location. */
 export function judge(contract: Contract, json: unknown): string[] {
   const operation = contract.operations.find(({ id }) => id === 'listQuestions');
   const match = contract.match('/services/v2/question.json');

@@ -57,7 +57,7 @@ describe('a JSON text within its limits', () => {
   it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
-        // The generated texts contain no duplicate names, so a text and its parsed value have the same number of
+        // The generated JSON contains no duplicate names, so a document and its parsed value have the same number of
         // members.
         const value = JSON.parse(text) as unknown;
         expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });

@@ -6,9 +6,9 @@ import { mutateValues } from '../../tools/scanner/mutate-body.ts';
 import { toViolations } from '../../src/contract/explain/schema-violation.ts';
 import { contract, example, judge, operation } from '../contract/sample.ts';
 
-/*
- * The documentation promises that a violation of the category `undocumented` never causes a refusal. These tests
- * apply every rule of the contract to mutated messages. If a new rule has the wrong category, they fail.
+/**
+ * The documentation promises that a violation in the `undocumented` category never causes a refusal. These tests apply
+ * every rule of the contract to mutated messages. If a new rule has the wrong category, they fail.
  */
 
 const QUERIES = ['', 'includeOnly=id', 'includeOnly=id,author.username', 'exclude=body', 'details=true', 'wrap=1'];

@@ -267,9 +267,8 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: if violations are only reported, targets with many violations are remembered together with all
-    // their messages. If the limit counted only the texts of the targets, they could use twenty times as much memory
-    // as is allowed.
+    // The attack: if violations are only reported, targets with many violations are remembered together with all their
+    // messages. If the limit counted only the target strings, they could use twenty times as much memory as is allowed.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],

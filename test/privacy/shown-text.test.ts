@@ -32,7 +32,7 @@ describe('text that may not be shown', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
-    // Only the form of these texts shows that they are secrets, because none of them is random.
+    // Only the form of these strings shows that they are secrets, because none of them is random.
     'eyJandthenaword',
     'sk_live_andthenawordofletters',
     'facade00-dead-beef-cafe-facadefacade',
@@ -66,8 +66,8 @@ describe('text that may not be shown', () => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // A client must not be able to slow down the search by sending a long text. Without a limit, searching these texts
-  // would take a quarter of an hour.
+  // A client must not be able to slow down the search by sending a long string. Without a limit, searching these
+  // strings would take a quarter of an hour.
   it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
   });
@@ -75,10 +75,10 @@ describe('text that may not be shown', () => {
 
 /*
  * The attack: a client or a drifting server sends a secret in place of a name, and the secret can then be read in the
- * ledger, a report or a log. There were once two lists of key prefixes, which were used in different places. The
- * lists were not the same, so a key that one place hid was visible in another.
+ * ledger, a report or a log. There were once two lists of key prefixes, which were used in different places. The lists
+ * were not the same, so a key that was hidden in one place was visible in another.
  *
- * Only the prefix of these texts shows that they are secrets, because none of them is random.
+ * Only the prefix of these strings shows that they are secrets, because none of them is random.
  */
 const KEYS = [
   'sk_andthenaword',

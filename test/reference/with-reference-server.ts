@@ -20,7 +20,7 @@ export interface ReferenceHarness {
   readonly questions: () => Promise<Items<LegacyBody>>;
 }
 
-/** Starts a server before the tests of a file and closes it after them. */
+/** Starts a server before the tests in a file and closes it after them. */
 export function withReferenceServer(options: ReferenceServerOptions = {}): ReferenceHarness {
   let now = TEST_NOW;
   let server: ReferenceServer | undefined;

@@ -34,7 +34,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** Creates a ledger entry in which every text from a request or response is hostile. */
+/** Creates a ledger entry in which every string from a request or response is hostile. */
 export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
   entryWith({
     operation: HOSTILE,
@@ -48,7 +48,7 @@ export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
     ...parts,
   });
 
-/** Creates a snapshot in which every operation named in the entries has a hundred requests. */
+/** Creates a snapshot in which every operation named in the entries has 100 requests. */
 export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
   const operations = [...new Set(entries.map(({ operation }) => operation))];
   return {

@@ -18,8 +18,8 @@ function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limi
 const compare = (schema: JsonSchema, text: string) => comparisonFor(schema)(Buffer.from(text));
 
 /**
- * A schema and three groups of texts: those that the schema accepts and the scanner proves valid, those that the schema
- * rejects, and those that the schema accepts but the scanner cannot prove valid.
+ * A schema and three groups of documents: those that the schema accepts and the scanner proves valid, those that the
+ * schema rejects, and those that the schema accepts but the scanner cannot prove valid.
  */
 interface Case {
   readonly schema: JsonSchema;

@@ -267,7 +267,7 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // After this many refusals, the queue is full, and the address has taken all the places that it is allowed to
+    // After this many refusals, the queue is full, and the address has taken all the positions that it is allowed to
     // take.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);

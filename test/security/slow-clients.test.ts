@@ -31,7 +31,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // This body never ends, so it occupies the gateway in the same way as a body that a client does not read.
+    // This body never ends, so it occupies the gateway just like a body that a client does not read.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;

@@ -114,7 +114,7 @@ describe('the configuration of tracing', () => {
     expect(read({}, { OTEL_TRACES_SAMPLER_ARG: '0.125' }).settings.tracing.sampleRatio).toBe(0.125);
   });
 
-  // Another user of the machine reads the API key in a file that everyone can read.
+  // Another user on the machine reads the API key in a file that everyone can read.
   it('is refused with a real upstream if others can read the headers', () => {
     const headersFile = join(tempFolder(), 'headers');
     writeFileSync(headersFile, 'api-key=abc');

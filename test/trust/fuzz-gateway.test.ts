@@ -5,11 +5,11 @@ import { propertyRuns } from '../builders/property-runs.ts';
 import { replay } from './fuzz-runner.ts';
 import { anyScript, type FuzzScript } from './fuzz-script.ts';
 
-/*
- * The attack: arbitrary requests from several callers in any order, with arbitrary responses of the upstream.
- * Whatever they contain, the gateway has no internal errors, its errors have one form, each response is well framed,
- * no caller receives a response that is meant for another, and the log contains neither passwords nor values. In
- * strict mode, the upstream receives only documented requests.
+/**
+ * The attack: arbitrary requests from several callers in any order, with arbitrary responses from the upstream.
+ * Whatever they contain, the gateway has no internal errors, its errors have one form, each response is well framed, no
+ * caller receives a response that is meant for another, and the log contains neither passwords nor values. In strict
+ * mode, the upstream receives only documented requests.
  */
 
 const CORPUS = new URL('corpus/', import.meta.url);

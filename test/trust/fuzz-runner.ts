@@ -114,7 +114,7 @@ interface Response {
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~\dA-Za-z-]+: ?[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Reads the only response in a text. If the response is not well framed, returns what is wrong with it. */
+/** Reads the only response in a string. If the response is not well framed, returns what is wrong with it. */
 function readResponse(all: string, isHead: boolean): Response | string {
   const text = all.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, '');
   const end = text.indexOf('\r\n\r\n');
@@ -194,7 +194,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Returns whether a text contains the mark of another caller, or a password. */
+/** Returns whether a string contains the mark of another caller, or a password. */
 function leakIn({ user, password }: FuzzStep, text: string): string | undefined {
   const own = markOf(user === null ? 'none' : basic(user, password ?? user));
   const foreign = text.match(/mark-[\da-f]+-/g)?.find((mark) => mark !== own);

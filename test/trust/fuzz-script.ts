@@ -6,7 +6,7 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
  * and replayed. Texts are Latin-1, with one character per byte.
  */
 
-/** How the upstream handles a request. In texts, `$CALLER` stands for a mark of the caller who sent the request. */
+/** How the upstream handles a request. In strings, `$CALLER` stands for a mark of the caller who sent the request. */
 export interface UpstreamAct {
   /**
    * `respond`: send a response. `reset`: break the connection before the response. `cut`: break the connection in the
@@ -362,8 +362,8 @@ const stepOf = (usual: Usual): fc.Arbitrary<FuzzStep> =>
   }));
 
 /**
- * Returns random scripts for a mode. The requests of a script have only a few different targets, so that callers
- * share cached pages, and writes change pages that are in the cache.
+ * Returns random scripts for a mode. The requests in a script have only a few different targets, so that callers share
+ * cached pages, and writes change pages that are in the cache.
  */
 export const anyScript = (mode: FuzzScript['mode']): fc.Arbitrary<FuzzScript> =>
   array(documented, { minLength: 1, maxLength: 2 })

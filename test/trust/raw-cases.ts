@@ -7,7 +7,7 @@ import { basic } from '../builders/call.ts';
 
 /** The values that differ between two runs of a case. */
 export interface RawTargets {
-  /** The value of the header `X-Case`, which every request of the case has. */
+  /** The value of the `X-Case` header, which every request of the case has. */
   readonly id: string;
   /**
    * A target that supports GET, and a target that supports POST. The upstream's response to both has the status 200.
@@ -76,7 +76,7 @@ function add(group: string, rows: Rows, outcome: RawOutcome, observe?: Partial<R
     cases.push({ group, name, bytes, ...outcome, ...(observe && { observe }) });
 }
 const printable = (value: string) => JSON.stringify(value.length > 40 ? `${value.slice(0, 30)}…` : value);
-/** Returns a text as the Latin-1 characters of its UTF-8 bytes. */
+/** Returns a string as the Latin-1 characters of its UTF-8 bytes. */
 const utf8 = (value: string) => Buffer.from(value).toString('latin1');
 /** Creates one case for each value, named after the value. */
 const each = (what: string, values: readonly string[], make: (value: string) => Bytes): Rows =>

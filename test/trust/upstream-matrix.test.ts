@@ -259,7 +259,7 @@ function expectedOf({ fault, situation, setting }: Case): Outcome {
   return situation === 'an expired page' && outcome.startsWith('upstream_') ? 'valid' : outcome;
 }
 
-/** The texts of the errors in `observe` mode, which have no code. */
+/** The messages of the errors in `observe` mode, which have no code. */
 const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',

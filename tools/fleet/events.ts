@@ -63,7 +63,7 @@ export function isWithin({ from, to }: Window, at: number): boolean {
   return at >= from && at < to;
 }
 
-/** Returns milliseconds on the system's monotonic clock, which is the same for all processes of the machine. */
+/** Returns milliseconds on the system's monotonic clock, which is the same for all processes on the machine. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

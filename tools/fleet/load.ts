@@ -131,7 +131,7 @@ function writeAsk(
   };
 }
 
-/** Returns a function that records a failure and returns its text. */
+/** Returns a function that records a failure and returns its message. */
 function failing({ failures }: Seen, startedAt: number, method: string): (what: string) => string {
   return (what) => {
     failures.push({ startedAt, endedAt: now(), method, what });

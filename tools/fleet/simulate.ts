@@ -56,7 +56,7 @@ const COMMANDS = {
   release: 4,
   /** A script with HGET, HINCRBY and XADD. */
   append: 4,
-  /** XREAD, and a script with two HGET commands that reads the latest entry of the log. */
+  /** XREAD, and a script with two HGET commands that reads the latest entry in the log. */
   arrival: 4,
   /** The script that writes a batch to the ledger. The commands for each operation and each count are not included. */
   batch: 18,

@@ -1,8 +1,8 @@
 /** One change to the source code that a test must detect. */
 export interface Mutation {
   /**
-   * The source file. If the text has moved to another file in `src`, the mutation is applied in that file, and the
-   * move is reported.
+   * The source file. If the code has moved to another file in `src`, the mutation is applied in that file, and the move
+   * is reported.
    */
   readonly file: string;
   /** The text to replace. It must occur only once in the file. White space is ignored. */

@@ -15,7 +15,7 @@ export interface ProvenRow {
   readonly result?: ProofResult | undefined;
 }
 
-/** Returns the table of the page `docs/trust.md`. */
+/** Returns the table of the `docs/trust.md` page. */
 export function tableOf(rows: readonly ProvenRow[]): string {
   return [
     '| row | guarantee | how it is tested | cases | result | figures |',

@@ -8,7 +8,7 @@ interface Place {
   readonly key: string | number;
 }
 
-// Marks a string whose text is written to the JSON as it is, without quotes.
+// Marks a string that is written to the JSON as is, without quotes.
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
@@ -133,7 +133,7 @@ const ODD_BYTES = [
   .flat()
   .map((bytes) => Buffer.from(bytes));
 
-/** Returns a text with one to three mutated bytes. */
+/** Returns a document with one to three mutated bytes. */
 export function mutateBytes(random: SeededRandom, text: Buffer): Buffer {
   let bytes = text;
   for (let left = random.integer(1, 3); left > 0; left -= 1) bytes = mutateByte(random, bytes);
@@ -156,7 +156,7 @@ function mutateByte(random: SeededRandom, bytes: Buffer): Buffer {
     case 4:
       return random.chance(0.2) ? before : Buffer.concat([bytes, special]);
     case 5: {
-      // Repeats a part of the text. Often, this part is a member or an element.
+      // Repeats part of the document. Often, this part is a member or an element.
       const from = bytes.lastIndexOf(0x2c, at);
       const to = bytes.indexOf(0x2c, at + 1);
       return from < 0 || to < 0 ? bytes : Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);

@@ -17,7 +17,8 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that finds the place in the contract to which a ledger entry refers, with the current line number.
+ * Creates a function that finds the location in the contract to which a ledger entry refers, with the current line
+ * number.
  */
 export function createContractPlaces(
   folder: string | undefined,

@@ -95,7 +95,7 @@ export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<vo
 }
 
 /**
- * Opens a document that all processes of this gateway share and, if Redis is configured, all gateways of the fleet. In
+ * Opens a document that all processes of this gateway share and, if Redis is configured, all gateways in the fleet. In
  * a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if no state is
  * shared.
  */

@@ -13,7 +13,7 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.
 import { choiceFlag, FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
 import { auditJson } from '../terminal/json-output.ts';
 
-/** The command `portico audit` ranks the risks in a valid configuration. */
+/** The `portico audit` command ranks the risks in a valid configuration. */
 export const auditCommand: Command = {
   name: 'audit',
   summary: 'List the risks of the configuration, worst first',

@@ -27,7 +27,7 @@ const WALK_FLAGS = [
 ];
 
 /**
- * The command `portico check` reports all configuration errors without starting the gateway. With `--against`, it also
+ * The `portico check` command reports all configuration errors without starting the gateway. With `--against`, it also
  * walks a server, which means that it sends requests for the contract's operations.
  */
 export const checkCommand: Command = {

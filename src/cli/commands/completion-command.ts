@@ -2,7 +2,7 @@ import { closestName } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError, type Flag } from '../command.ts';
 
 /**
- * Creates the command `portico completion`, which prints a shell completion script. The script is generated from the
+ * Creates the `portico completion` command, which prints a shell completion script. The script is generated from the
  * commands that `loadCommands` returns.
  */
 export function createCompletionCommand(loadCommands: () => Promise<readonly Command[]>): Command {

@@ -16,7 +16,7 @@ import { doctorJson } from '../terminal/json-output.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkCredential } from '../flags/walk-flags.ts';
 
-/** The command `portico doctor` examines a live server and recommends a configuration for it. */
+/** The `portico doctor` command examines a live server and recommends a configuration for it. */
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Examine a live server with safe requests, and recommend a configuration',
@@ -119,7 +119,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
   }
 }
 
-/** Describes the steps of an examination before it starts. */
+/** Describes the steps of a doctor's run before it starts. */
 function planLines(
   url: string,
   { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },
@@ -139,7 +139,7 @@ function stepLines({ name, facts, notDone }: Examination['steps'][number]): read
   return texts.map((text) => `  ${name}: ${plainText(text)}`);
 }
 
-/** Formats the result of an examination, with the recommended configuration at the end. */
+/** Formats the result of a doctor's run, with the recommended configuration at the end. */
 function doctorLines(examination: Examination): readonly string[] {
   const { url, requests, steps, findings } = examination;
   return [

@@ -7,7 +7,7 @@ import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
 import { explainJson } from '../terminal/json-output.ts';
 
 /**
- * The command `portico explain` shows how the gateway would handle a request. It runs the gateway's own code but never
+ * The `portico explain` command shows how the gateway would handle a request. It runs the gateway's own code but never
  * contacts the upstream.
  */
 export const explainCommand: Command = {

@@ -2,7 +2,7 @@ import { hashPassword } from '../../identity/password-hash.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 
-/** The command `portico hash-password` prints the hash of a password, for use in the roles file. */
+/** The `portico hash-password` command prints the hash of a password, for use in the roles file. */
 export const hashPasswordCommand: Command = {
   name: 'hash-password',
   summary: 'Read a password from standard input and print its argon2id hash for the roles file',

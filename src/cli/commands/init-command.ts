@@ -7,7 +7,7 @@ import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 const FILES = ['portico.yaml', 'roles.yaml'];
 
 /**
- * The command `portico init` writes a commented configuration file and a commented roles file to the current folder.
+ * The `portico init` command writes a commented configuration file and a commented roles file to the current folder.
  */
 export const initCommand: Command = {
   name: 'init',
@@ -48,7 +48,7 @@ function templateOf(file: string, cwd: string, url: string | undefined): string 
 
 function write(cwd: string, file: string, text: string): void {
   try {
-    // The flag `wx` prevents the command from overwriting a file that another process has just created.
+    // The `wx` flag prevents the command from overwriting a file that another process has just created.
     writeFileSync(join(cwd, file), text, { flag: 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';

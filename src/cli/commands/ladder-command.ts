@@ -14,7 +14,7 @@ import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } f
 const FORMATS = ['table', 'json'];
 
 /**
- * The command `portico ladder` shows each operation's check levels, and the counts on which the next change of a level
+ * The `portico ladder` command shows each operation's check levels, and the counts on which the next change of a level
  * depends.
  */
 export const ladderCommand: Command = {

@@ -12,7 +12,7 @@ import { outputFile, writeText } from '../terminal/write-text.ts';
 const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
 
 /**
- * The command `portico learn` proposes additions to the contract. It writes them as an overlay, together with the
+ * The `portico learn` command proposes additions to the contract. It writes them as an overlay, together with the
  * evidence.
  */
 export const learnCommand: Command = {

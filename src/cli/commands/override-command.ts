@@ -11,7 +11,7 @@ const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   end: ['by'],
 };
 
-/** The command `portico override` changes individual operations of a running gateway for a limited time. */
+/** The `portico override` command changes individual operations of a running gateway for a limited time. */
 export const overrideCommand: Command = {
   name: 'override',
   summary: 'Change one operation of a running gateway for a limited time, with a reason',

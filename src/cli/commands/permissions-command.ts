@@ -4,7 +4,7 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.
 import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
 import { permissionsJson } from '../terminal/json-output.ts';
 
-/** The command `portico permissions` prints the operations that each role and each account may use. */
+/** The `portico permissions` command prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {
   name: 'permissions',
   summary: 'Print the operations that each role and each account may use',

@@ -5,7 +5,7 @@ import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
 import { planJson } from '../terminal/json-output.ts';
 
 /**
- * The command `portico plan` prints the stages of each operation on one line per operation, and a line for undocumented
+ * The `portico plan` command prints the stages of each operation on one line per operation, and a line for undocumented
  * paths.
  */
 export const planCommand: Command = {

@@ -7,7 +7,7 @@ import { numberFlag } from '../flags/flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
 /**
- * The command `portico reference` runs the reference server without the gateway, for testing clients and chaos rules.
+ * The `portico reference` command runs the reference server without the gateway, for testing clients and chaos rules.
  */
 export const referenceCommand: Command = {
   name: 'reference',

@@ -3,7 +3,7 @@ import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../tasks/admin
 import { type Command, CommandFailure, EXIT } from '../command.ts';
 import { faultLines } from '../run-program.ts';
 
-/** The command `portico reload` makes a running gateway reload its configuration. */
+/** The `portico reload` command makes a running gateway reload its configuration. */
 export const reloadCommand: Command = {
   name: 'reload',
   summary: 'Make a running gateway read its configuration again, without losing requests',

@@ -18,7 +18,7 @@ import { renderOptions, writeText } from '../terminal/write-text.ts';
 import { openReports, type Reports, reportFailures } from '../tasks/open-reports.ts';
 import { FAIL_FLAGS, reportRequest, type ReportRequest } from '../flags/report-flags.ts';
 
-/** The command `portico report` reports the violations in the ledger for people, pull requests and pipelines. */
+/** The `portico report` command reports the violations in the ledger for people, pull requests and pipelines. */
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Report all violations in the ledger, or one of them in detail',
@@ -120,7 +120,7 @@ async function unknownReleaseMessage(
 }
 
 /**
- * Compares two releases or two JSON reports. `--fail-on new` concerns the violations that occur only on the second
+ * Compares two releases or two JSON reports. `--fail-on new` applies to the violations that occur only on the second
  * side.
  */
 async function showComparison(

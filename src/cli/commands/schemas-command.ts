@@ -8,7 +8,7 @@ import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
-/** The command `portico schemas` writes the contract's JSON Schemas to files, for people and other programs. */
+/** The `portico schemas` command writes the contract's JSON Schemas to files, for people and other programs. */
 export const schemasCommand: Command = {
   name: 'schemas',
   summary: 'Write the contract’s JSON Schemas, or compare them with existing files',

@@ -21,7 +21,7 @@ import {
 import { endWithRunner, onReloadSignal, terminalWatch, untilSignal } from '../terminal/signals.ts';
 import { useFlagsForServing } from '../v8-flags.ts';
 
-/** The command `portico serve` runs the gateway. Without a configured upstream, it uses the reference server. */
+/** The `portico serve` command runs the gateway. Without a configured upstream, it uses the reference server. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the gateway, along with the reference server if no upstream is configured',

@@ -33,7 +33,7 @@ export const REFERENCE_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * The help text for the flag `--fault`, which several commands share. It describes the syntax and the effect of each
+ * The help text for the `--fault` flag, which several commands share. It describes the syntax and the effect of each
  * name.
  */
 export const CHAOS_NOTES: readonly string[] = chaosNotes();

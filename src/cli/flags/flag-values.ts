@@ -68,7 +68,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|
 
 /**
  * Parses a duration such as `30m`, `24h`, `7d` or `1w`, and returns it in milliseconds. Returns undefined for any other
- * text.
+ * string.
  */
 export function parsePeriod(text: string): number | undefined {
   const { count, unit = '' } = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups ?? {};
@@ -77,7 +77,7 @@ export function parsePeriod(text: string): number | undefined {
 
 /**
  * Parses a period such as `24h` or `7d`, or an ISO time (UTC by default), and returns the start of the period or the
- * time, in epoch milliseconds. Returns undefined for any other text.
+ * time, in epoch milliseconds. Returns undefined for any other string.
  */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = parsePeriod(text);

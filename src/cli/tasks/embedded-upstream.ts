@@ -14,7 +14,7 @@ interface EmbeddedListen {
   readonly basePath?: string;
 }
 
-/** The places in the configuration that are named in error messages about the embedded upstream. */
+/** The locations in the configuration that are named in error messages about the embedded upstream. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;

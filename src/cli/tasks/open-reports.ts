@@ -110,7 +110,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file begins like JSON. An SQLite file begins with the text `SQLite format`. */
+/** Returns true if a file begins like JSON. An SQLite file begins with `SQLite format`. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');

@@ -71,7 +71,7 @@ export function auditJson({ file, mode }: Settings, findings: readonly AuditFind
   return documentOf('audit', { ok, configuration: file, mode: mode.name, findings });
 }
 
-/** Formats the result of an examination as JSON. */
+/** Formats the result of a doctor's run as JSON. */
 export function doctorJson(examination: Examination): string {
   const { url, requests, findings, recommendations } = examination;
   const steps = examination.steps.map(({ name, facts, notDone = null }) => ({ name, facts, notDone }));

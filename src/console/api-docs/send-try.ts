@@ -52,7 +52,7 @@ export function sendTry(
       method: request.method,
       path: `${basePath}${request.target}`,
       headers: { ...request.headers, ...(body && { 'Content-Length': body.byteLength }) },
-      // Node calls `createConnection` only if the option `agent` is absent.
+      // Node calls `createConnection` only if the `agent` option is absent.
       ...(connect === undefined ? { agent: false } : { createConnection: connect }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });

@@ -205,7 +205,7 @@ interface Search {
   /** The pointers found so far, keyed by the same pointers without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
-  /** The number of members that have been examined. */
+  /** The number of members that have been checked. */
   examined: number;
 }
 

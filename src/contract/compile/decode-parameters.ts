@@ -250,8 +250,8 @@ function decodeQueryText(raw: string): string | undefined {
 }
 
 /**
- * Decodes `%XX` sequences as UTF-8. Returns undefined if the encoding or the UTF-8 is invalid, or if the text contains
- * an encoded NUL.
+ * Decodes `%XX` sequences as UTF-8. Returns undefined if the encoding or the UTF-8 is invalid, or if the result
+ * contains a NUL.
  */
 function decodeText(raw: string): string | undefined {
   if (!raw.includes('%')) return raw;

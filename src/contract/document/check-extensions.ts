@@ -27,7 +27,7 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
     .map((error) => toFault(error, errors));
 }
 
-/** Returns false if another error in the same place explains the problem better. */
+/** Returns false if another error at the same location explains the problem better. */
 function isInformative(error: ErrorObject, all: readonly ErrorObject[]): boolean {
   if (error.propertyName !== undefined) return false;
   if (error.keyword === 'anyOf')

@@ -10,7 +10,7 @@ import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 /** The document and what it was read from. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
-  /** The source texts of the document and its overlays. The contract's digest is computed from them. */
+  /** The sources of the document and its overlays, as strings. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
    * Returns the errors after replacing each location in a generated schema with the corresponding location in the

@@ -176,7 +176,7 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** Stands for a schema that is not examined. Values to which such a schema applies are treated as open. */
+/** Stands for a schema that is not inspected. Values to which such a schema applies are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**

@@ -20,7 +20,7 @@ const MAX_DEPTH = 64;
 const NONE: readonly UnmetExpectation[] = [];
 
 /**
- * Returns the expectations that a value does not meet, at every level that the contract describes. If several items of
+ * Returns the expectations that a value does not meet, at every level that the contract describes. If several items in
  * a list do not meet the same expectation, only the first such item is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {

@@ -35,7 +35,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // The schemas' places are determined when a value is explained for the first time, because more schemas may be
+  // The schemas' locations are determined when a value is explained for the first time, because more schemas may be
   // compiled before then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;

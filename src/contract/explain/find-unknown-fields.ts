@@ -20,7 +20,7 @@ export interface UnknownField {
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members that are examined. A limit is needed because a sender can invent any number of
+ * The maximum number of unknown members that are checked. A limit is needed because a sender can invent any number of
  * names.
  */
 const MAX_EXAMINED = 2000;
@@ -29,7 +29,7 @@ const NONE: readonly UnknownField[] = [];
 
 /**
  * Returns the fields in a value that the contract does not document, at every level that the contract describes. If a
- * field occurs in several items of a list, only its first occurrence is returned. At most `max` fields are returned.
+ * field occurs in several items in a list, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
   // Nearly all responses have no unknown fields, so a faster check that does not record paths comes first.
@@ -84,7 +84,7 @@ interface Search {
   /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];
   readonly max: number;
-  /** The number of unknown members that have been examined. */
+  /** The number of unknown members that have been checked. */
   examined: number;
 }
 
@@ -123,7 +123,9 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-/** Reports a field, unless a field with the same name has already been reported in the same place of another item. */
+/**
+ * Reports a field, unless a field with the same name has already been reported at the same location in another item.
+ */
 function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
   const place = `${above}/${shown}`;

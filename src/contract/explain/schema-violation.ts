@@ -42,12 +42,12 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Describes the value in the place where a keyword failed. Returns undefined if there is no value. */
+/** Describes the value for which a keyword failed. Returns undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
  * Converts errors to violations. No value from the checked message appears in the text of a violation. `describe`
- * describes the value in a place.
+ * describes the value at a location.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);

@@ -14,7 +14,7 @@ import {
 
 interface Overlaid {
   readonly document: unknown;
-  /** The source texts of the overlays. The contract's digest is computed from them. */
+  /** The sources of the overlays, as strings. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
   /** Problems that do not prevent startup, namely actions whose targets match nothing. */
@@ -28,7 +28,7 @@ interface Overlaid {
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
   // The document is copied as JSON. In YAML, an alias creates a shared object, and changing this object would affect
-  // every place that uses the alias.
+  // every node that uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
@@ -194,10 +194,10 @@ function appendTo(target: unknown[], element: unknown, origin: Origin, { origins
   origins.wrote(target, target.length - 1, copy, origin);
 }
 
-/** A place in an overlay. */
+/** A location in an overlay. */
 type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote each value of a document, so that errors can refer to a place in the overlay. */
+/** Records which overlay wrote each value of a document, so that errors can refer to a location in the overlay. */
 interface Origins {
   /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
@@ -295,8 +295,8 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Attributes each error in a document to the place in an overlay that caused the error. If no such place is found, the
- * error is attributed to the last overlay.
+ * Attributes each error in a document to the location in an overlay that caused the error. If no such location is
+ * found, the error is attributed to the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {

@@ -36,7 +36,7 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // A YAML parser could read JSON too, but would take a hundred times as long.
+    // A YAML parser could read JSON too, but would take 100 times as long.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
     // Text that begins with a brace may still be YAML, because a flow mapping in YAML also begins with one.

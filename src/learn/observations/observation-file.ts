@@ -13,7 +13,7 @@ import {
 } from './observations.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The place in the configuration where the file is specified. */
+/** The location in the configuration where the file is specified. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;

@@ -46,7 +46,7 @@ export interface PageSizes {
   honoured: number;
   /** The number of responses that contained a full page of the requested size, for all sizes together. */
   honouredAnswers: number;
-  /** The largest requested size that a response confirmed with a full page or with all items of the list. */
+  /** The largest requested size that a response confirmed with a full page or with all items in the list. */
   accepted: number;
   /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;

@@ -82,6 +82,6 @@ const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }
       return (value) => typeof value !== 'number' || (value >= -end && value < end);
     },
   },
-  // The schema `false` means that the field must be absent.
+  // The `false` schema means that the field must be absent.
   { keyword: 'not', compile: () => () => false },
 ];

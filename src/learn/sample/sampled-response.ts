@@ -4,7 +4,7 @@ export interface SampledResponse {
   readonly status: number;
   /** True if the request contained `details=true`. */
   readonly details: boolean;
-  /** True if the caller selected the fields of the response. */
+  /** True if the caller selected the fields in the response. */
   readonly projected: boolean;
   readonly wrap: boolean;
   readonly v1: boolean;

@@ -26,8 +26,8 @@ const MAX_RECENT = 16;
  * hashing them again.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
- * the contract in the same way share their violation objects. An object that was seen recently is therefore
- * recognized without building a key.
+ * the contract the same way share their violation objects. An object that was seen recently is therefore recognized
+ * without building a key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);

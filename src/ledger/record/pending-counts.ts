@@ -120,7 +120,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 }
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
-  // If text was masked in the violation's place, the violation's message may contain the same text.
+  // If text was masked in the violation's location, the violation's message may contain the same text.
   if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
   return shownText(message) ?? `violates the rule ${violation.keyword}`;

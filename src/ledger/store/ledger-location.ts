@@ -10,7 +10,7 @@ import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './sqlite/file-store.ts';
 
-/** The place where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
+/** The location where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
 interface LedgerLocation {
   /** The location as written in the configuration. */
   readonly name: string;

@@ -297,7 +297,7 @@ return found`,
 };
 
 /**
- * The end of every script that adds up counts in the table `sums`. It returns the table as a flat list of names and
+ * The end of every script that adds up counts in the `sums` table. It returns the table as a flat list of names and
  * sums.
  */
 const FLAT_SUMS = `

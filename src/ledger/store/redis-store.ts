@@ -286,7 +286,7 @@ function trafficRow(key: string, named: ReadonlyMap<string, number>): OperationT
   };
 }
 
-/** Splits a text at its first line break. The second part may contain more line breaks. */
+/** Splits a string at its first line break. The second part may contain more line breaks. */
 function splitOnce(text: string): readonly string[] {
   const at = text.indexOf('\n');
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];

@@ -16,7 +16,7 @@ import type { StagePlanner } from '../plan.ts';
 export interface BodyFindings {
   readonly violations: readonly Violation[];
   /**
-   * Violations that are counted but never lead to a refusal, because they concern only members that are not in the
+   * Violations that are counted but never lead to a refusal, because they are all about members that are not in the
    * contract.
    */
   readonly reported?: readonly Violation[];

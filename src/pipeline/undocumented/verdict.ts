@@ -51,7 +51,7 @@ function undocumentedRefusal(
 }
 
 /**
- * Makes the place of a reported violation more precise after a successful response has shown that the path exists on
+ * Makes the location of a reported violation more precise after a successful response has shown that the path exists on
  * the upstream. Clients can put anything into an invented path, even names of people. The first word of a path that
  * exists, however, is known to come from the server.
  */
@@ -69,7 +69,7 @@ export function nameExistingPath(
 const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
 
 /**
- * Returns the violation for an undocumented path. The violation's place consists of the method and the path with
+ * Returns the violation for an undocumented path. The violation's location consists of the method and the path with
  * placeholders, and can be copied to `undocumented.allow`.
  */
 function undocumented(at: string, documentedPath: boolean, isDisabled = false): Violation {

@@ -17,7 +17,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Changes the first item of a list, or the object itself if the body is not a list. Empty lists are not changed. */
+/** Changes the first item in a list, or the object itself if the body is not a list. Empty lists are not changed. */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];

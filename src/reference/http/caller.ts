@@ -49,8 +49,7 @@ const ANONYMOUS: readonly Permission[] = [
 ];
 
 /**
- * The permissions of each role in the legacy role editor. The role `standard` includes the permissions of
- * `anonymous`.
+ * The permissions of each role in the legacy role editor. The `standard` role includes the permissions of `anonymous`.
  */
 const ROLES = {
   anonymous: ANONYMOUS,

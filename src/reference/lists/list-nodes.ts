@@ -99,7 +99,7 @@ function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** Reads `spaceId`, or the parameter `space` that older clients send instead. */
+/** Reads `spaceId`, or the `space` parameter that older clients send instead. */
 function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];

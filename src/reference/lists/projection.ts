@@ -37,8 +37,8 @@ function isPlain(value: unknown): value is Json {
 }
 
 /**
- * Returns the selected paths below `key`. Returns undefined if no path begins with the key, and an empty list if a
- * path ends with it.
+ * Returns the selected paths under `key`. Returns undefined if no path begins with the key, and an empty list if a path
+ * ends with it.
  */
 function below(key: string, selected: readonly string[]): string[] | undefined {
   const named = selected.filter((path) => path === key || path.startsWith(`${key}.`));

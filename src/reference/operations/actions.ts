@@ -9,7 +9,7 @@ import { cancelAction, favoriteCount, recordAction } from '../store/nodes.ts';
 import type { ActionRow } from '../store/sql.ts';
 
 /**
- * Operation 7: the action log, newest action first. A client requests older actions with the parameter `moreResults`.
+ * Operation 7: the action log, newest action first. A client requests older actions with the `moreResults` parameter.
  */
 export const listActions: LegacyRoute = {
   operation: 7,

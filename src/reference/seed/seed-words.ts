@@ -26,14 +26,14 @@ export const TOPIC_NAMES = (
   'analytics groups permissions moderation badges reputation spaces mobile performance caching proxy https database'
 ).split(' ');
 
-/** The subjects of seeded texts. */
+/** The subjects of seeded posts. */
 export const SUBJECTS = (
   'the login page, a nightly backup, the search index, a custom theme, the mail queue, an upgraded server, a ' +
   'private space, the user import, the REST interface, a reverse proxy, the rich text editor, a scheduled ' +
   'report'
 ).split(', ');
 
-/** The problems that seeded texts describe. */
+/** The problems that seeded posts describe. */
 export const PROBLEMS = (
   'stops after an hour, shows an empty page, is slower than before, loses its settings, rejects valid input, ' +
   'works only for administrators, fails behind two load balancers, repeats the same entry, ignores the time ' +

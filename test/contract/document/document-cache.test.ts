@@ -148,7 +148,7 @@ describe('a parsed document', () => {
   });
 });
 
-// The attack: the cached document determines what the gateway checks. In a shared folder, another user of the machine
+// The attack: the cached document determines what the gateway checks. In a shared folder, another user on the machine
 // creates the files before Portico does, or changes those that Portico has stored. The checksum offers no protection,
 // because it is not a secret.
 describe('a parsed document that another user may have written', () => {

@@ -66,7 +66,7 @@ describe('an expectation', () => {
     expect(checkAs('response')({})).toMatchObject([{ keyword: 'x-expected', at: '/a' }]);
   });
 
-  // The wording of a text can be personal, and so can its form, for example if a name is sent in place of a date.
+  // The wording of a message can be personal, and so can its form, for example if a name is sent in place of a date.
   it('is described without the value', () => {
     const page = bent(example('questions'), 'list.0.creationDateFormatted', 'Ada Lovelace');
     expect(judge('listQuestions', page).reported).toMatchObject([{ found: 'text of 12 characters' }]);

@@ -106,7 +106,7 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword) && !EXPECTATIONS.includes(keyword))).toEqual([]);
   });
 
-  // The ledgers and baselines of teams identify violations by these texts. A change to the contract may change rows
+  // The ledgers and baselines of teams identify violations by these messages. A change to the contract may change rows
   // here, but a change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
@@ -237,7 +237,7 @@ describe('the explanation of errors', () => {
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
 /**
- * The errors that are recorded for an operation's example after the value at one place has been replaced, or removed
+ * The errors that are recorded for an operation's example after the value at one location has been replaced, or removed
  * if no new value is given.
  */
 interface RecordedErrors {

@@ -6,7 +6,7 @@ import type { SchemaObject } from '../../../src/contract/openapi-document.ts';
 const shapeOf = (schema: SchemaObject, more: Readonly<Record<string, SchemaObject>> = {}) =>
   compileFieldShape(new Map(Object.entries({ 'a.json': schema, ...more })), 'a.json');
 
-/** Returns pointers to the fields of a value that the schema does not define. */
+/** Returns pointers to the fields in a value that the schema does not define. */
 const unknownTo = (schema: SchemaObject, value: unknown, more: Readonly<Record<string, SchemaObject>> = {}) =>
   findUnknownFields(shapeOf(schema, more), value, 20).map(({ at }) => at);
 
@@ -27,8 +27,8 @@ describe('finding undocumented fields', () => {
     expect(unknownTo(schema, { list: [{ author: { id: 1 }, tags: [] }], count: { any: 1 } })).toEqual([]);
   });
 
-  // The attack: a hundred thousand undocumented fields in one object, or as many items with one such field each. Each
-  // name was compared with the forms of secrets, and each became a separate path.
+  // The attack: 100,000 undocumented fields in one object, or as many items with one such field each. Each name was
+  // compared with the forms of secrets, and each became a separate path.
   it('examines a bounded number of them', () => {
     let looked = 0;
     const counting = (fields: object) =>

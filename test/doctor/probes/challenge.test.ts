@@ -21,7 +21,7 @@ describe('the challenge probe', () => {
     expect(texts(bearer)).toEqual(['high: The server does not offer Basic authentication.']);
   });
 
-  // If the path of the probe accepted every credential, the verifier `upstream` would let anyone in under any name.
+  // If the path of the probe accepted every credential, the `upstream` verifier would let anyone in under any name.
   it('reports a server that does not tell a made-up credential from a valid one', async () => {
     const result = await runProbe(challengeProbe, ({ query }) => ({ json: page(query) }));
     expect(texts(result).join()).toMatch(/high: A made-up credential cannot be told from a valid one/);

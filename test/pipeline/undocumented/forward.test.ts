@@ -492,7 +492,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
 });
 
 describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
-  // By default, the library would respond with 504 and a text that contains the host name.
+  // By default, the library would respond with 504 and a message that contains the host name.
   it('ends with `refused` if the upstream is not listening, before anything is written', async () => {
     const gateway = await startGateway(`http://127.0.0.1:${await freePort()}`);
     const text = await sendRaw(gateway.port, ...send('Connection: close'));

@@ -18,8 +18,8 @@ const services = {
 };
 
 /**
- * Runs the stage on a text of which only the first half has arrived. Returns the upstream's body, to which the test
- * can add the rest, and the body of the reply.
+ * Runs the stage on a body of which only the first half has arrived. Returns the upstream's body, to which the test can
+ * add the rest, and the body of the reply.
  */
 async function replied(stage: typeof rewriteAddresses) {
   const { body: sent, source } = openBody();

@@ -101,7 +101,7 @@ const beginning = (statusLine: string) => ({
   }),
 });
 
-/** The faults of a response. Faults of the connection are in `connection-faults.ts`. */
+/** The faults of a response. Connection faults are in `connection-faults.ts`. */
 export const RESPONSE_FAULTS: readonly ResponseFault[] = [
   // Silence.
   {

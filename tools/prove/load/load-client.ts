@@ -53,7 +53,7 @@ export interface RunningLoad {
 }
 
 const GIVE_UP_MS = 60_000;
-/** The maximum number of distinct texts per count. */
+/** The maximum number of distinct strings per count. */
 const MAX_TEXTS = 20;
 
 /** Returns the sum of the counts. */

@@ -70,7 +70,7 @@ export function writeNumber(slot: u32, kind: u32, value: f64): bool {
   return true;
 }
 
-/** Writes an event with the text between two positions. */
+/** Writes an event with the string between two positions. */
 export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
   const event = eventsEnd;
   if (!writeEvent(slot, kind)) return false;
@@ -80,8 +80,8 @@ export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
 }
 
 /**
- * Records an undocumented member of the object with the number `stamp`. If several items have the same member in the
- * same place, only the first is recorded. Returns false if the object already has a member with this name, or if
+ * Records an undocumented member of the object with the number `stamp`. If several items have the same member at the
+ * same location, only the first is recorded. Returns false if the object already has a member with this name, or if
  * there are too many members.
  */
 export function recordMember(table: u32, name: u32, length: u32, value: u32, valueEnd: u32, stamp: u64): bool {
@@ -110,7 +110,7 @@ export function recordMember(table: u32, name: u32, length: u32, value: u32, val
 }
 
 /**
- * Records an absent member (`from` is 0) or a string with an unexpected form. The caller ensures that each place is
+ * Records an absent member (`from` is 0) or a string with an unexpected form. The caller ensures that each location is
  * recorded only once. Returns false if there are too many.
  */
 export function recordDeparture(node: u32, from: u32, to: u32): bool {

@@ -117,7 +117,7 @@ function findKey(table: u32, at: u32, length: u32): u32 {
 
 /**
  * Returns the hash of a name. It is computed from the length, the first byte and the last byte of the name. The host
- * computes it in the same way.
+ * computes it the same way.
  */
 function hashOf(at: u32, length: u32): u32 {
   return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;

@@ -64,7 +64,7 @@ function endOfFraction(at: u32): u32 {
   return at;
 }
 
-/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded in the same way as by `JSON.parse`. */
+/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded the way `JSON.parse` does it. */
 export function integerAt(at: u32, end: u32): f64 {
   const isNegative = load<u8>(at) == MINUS;
   let magnitude: u64 = 0;

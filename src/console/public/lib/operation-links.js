@@ -1,7 +1,9 @@
 import { html } from './html.js';
 import { hrefOf } from './route.js';
 
-/** Links from one operation to the pages that show it, except the page `without`. `home` is the address of the console. */
+/**
+ * Links from one operation to the pages that show it, except the `without` page. `home` is the address of the console.
+ */
 export function OperationLinks({ operation, without, home = '' }) {
   const links = {
     Traffic: `${home}${hrefOf(['traffic'], { operation })}`,

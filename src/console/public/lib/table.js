@@ -7,8 +7,9 @@ import { html, useRef, useState } from './html.js';
  * The table sorts its rows by `sort`. If the rows are already sorted, `sorting` has the form `{ by, down, choose(by,
  * down) }`, and `by` is the `sortedBy` of a column.
  *
- * If `steady` is set, rows keep their places while the pointer or the focus is in the table, so that a refresh never
- * moves a row that an operator is about to click. `steady` identifies the list: rows of another list appear immediately.
+ * If `steady` is set, rows keep their positions while the pointer or the focus is in the table, so that a refresh never
+ * moves a row that an operator is about to click. `steady` identifies the list: rows of another list appear
+ * immediately.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
   const [own, setOwn] = useState(sorted ?? { index: -1, down: true });

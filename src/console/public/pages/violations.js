@@ -173,7 +173,7 @@ export function Hours({ history }) {
   return html`<${Sparkline} hours=${history.hours} label=${label} />`;
 }
 
-/** Returns the place of a violation. For a denial, this is the missing permission. */
+/** Returns the location of a violation. For a denial, this is the missing permission. */
 function placeOf({ keyword, location, at }) {
   if (keyword === 'permission-denied') return at === '' ? '' : `requires ${at}`;
   return at === '' ? location : `${location} ${at}`;

@@ -53,7 +53,7 @@ export function boundsText(schema, schemas) {
   return bounds.filter((one) => one !== false).join(', ');
 }
 
-/** Returns the fields of a schema, including the fields of all its parts. */
+/** Returns the fields in a schema, including the fields of all its parts. */
 export function fieldsOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   const required = new Set(at.required ?? []);

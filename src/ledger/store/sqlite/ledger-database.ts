@@ -66,7 +66,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   });
 }
 
-/** Throws `LedgerStoreError` if any pages of the file are damaged. */
+/** Throws `LedgerStoreError` if any pages in the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
   convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
