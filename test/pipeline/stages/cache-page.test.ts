@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience.ts';
 import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
+import type { SharedPages } from '../../../src/cache/shared-pages.ts';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { headerValue } from '../../../src/model/header-pairs.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { cachePage } from '../../../src/pipeline/stages/cache-page.ts';
+import { pageKey } from '../../../src/pipeline/stored-reply.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -320,6 +322,30 @@ describe('an expired page', () => {
     const handle = await expired();
     failing('upstream_credentials_refused', '');
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_credentials_refused' });
+  });
+
+  // Between the lookup at the second level and its use, a page can expire.
+  it('is not served because another gateway has stored it, but only if the upstream fails', async () => {
+    const planned = plannedWith({ cache: kept() });
+    const claims: Awaited<ReturnType<SharedPages['claim']>>[] = [];
+    const claim: SharedPages['claim'] = () => {
+      const entry = cache.lookup(pageKey(planned, exchangeWith()))?.entry;
+      const shared = entry && { page: entry, at: { lineage: 'one', number: 1 } };
+      const claimed = { kind: shared === undefined ? 'fetch' : 'page', shared, done: () => undefined } as const;
+      claims.push(claimed);
+      return Promise.resolve(claimed);
+    };
+    const sharedPages = { claim } as SharedPages;
+    const services = { cache, sharedPages, guard, noCacheRoles: [], clock, recordBackground };
+    const handle = stageIn(cachePage(services), planned, next);
+    await ask(handle);
+    clock.advance(61);
+    next.answer = () => page(2);
+    expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
+    clock.advance(61);
+    failing('upstream_error', '');
+    expect((await ask(handle)).trace.cache).toMatchObject({ status: 'stale', reason: 'stale-if-error' });
+    expect(claims.map(({ kind }) => kind)).toEqual(['fetch', 'page', 'page']);
   });
 
   it("does not hide a failure of Portico's own", async () => {
