@@ -88,7 +88,8 @@ describe('a process that is killed', () => {
       if (event === 'recorded' && last.passed === last.written)
         expect(count - writtenAt).toBeLessThanOrEqual(PER_SECOND);
       if (event === 'written') writtenAt = last.recorded;
-      if (batches === 4 && count - writtenAt > 20) recording.kill('SIGKILL');
+      // A slow machine may record fewer violations between two batches, and must not wait for more forever.
+      if (batches >= 4 && count - writtenAt > (batches === 4 ? 20 : 0)) recording.kill('SIGKILL');
     }
     if (recording.exitCode === null && recording.signalCode === null) await once(recording, 'exit');
     expect(recording.signalCode).toBe('SIGKILL');
