@@ -3,7 +3,7 @@ import { contentType, mediaTypeOf } from '../model/header-pairs.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
-import { compactBuffer, type StoredPage, storedHeaders } from './stored-page.ts';
+import { copyOf, type StoredPage, storedHeaders } from './stored-page.ts';
 
 /** A page that gateways share, and the position in the log of changes at which the fetch of the page began. */
 export interface SharedPage {
@@ -69,7 +69,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
   if (!isKnown) return undefined;
   const [storedAt, asOf, freshUntilAt, staleUntilAt, errorUntilAt, initialAgeSeconds] = times as Times;
   if (storedAt > now + MAX_SKEW_MS) return undefined;
-  const body = compactBuffer(value.subarray(bodyStart));
+  const body = copyOf(value.subarray(bodyStart));
   if (etag !== etagOf(body)) return undefined;
   const page: StoredPage = Object.freeze({
     status: 200,

@@ -51,7 +51,7 @@ export interface StoredPage {
   readonly filledBy: string | undefined;
 }
 
-/** Creates a page from a fetched response. The caller must not change the body or the tags afterwards. */
+/** Creates a page from a fetched response. The body is copied. The tags must not be changed afterwards. */
 export function toStoredPage(
   input: StoredPageInput,
   tags: readonly string[],
@@ -60,7 +60,7 @@ export function toStoredPage(
 ): StoredPage {
   const { freshSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = input.freshness;
   const freshUntilAt = storedAt + freshSeconds * 1000;
-  const body = compactBuffer(input.body);
+  const body = copyOf(input.body);
   return Object.freeze({
     status: 200,
     headers: frozenHeaders(storedHeaders(input.headers)),
@@ -80,16 +80,11 @@ export function toStoredPage(
   });
 }
 
-/** The number of bytes in a buffer that need not belong to the body: enough for the head of a response. */
-const MAX_UNUSED_BYTES = 1024;
-
 /**
- * Returns a buffer with the same bytes that does not keep a much larger one in memory. A small body usually arrives in
- * the same buffer as its head, which is then used as it is: another buffer would have to be allocated, filled and
- * collected.
+ * Copies the bytes to a buffer of their own. Otherwise, a page would keep the buffer in which its response was received:
+ * even if that buffer is hardly larger, it was cut from one of 64 kB, so pages would be scattered over the memory.
  */
-export function compactBuffer(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength <= bytes.length + MAX_UNUSED_BYTES) return bytes;
+export function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
@@ -113,7 +108,7 @@ function areEqual(some: HeaderPairs, others: HeaderPairs): boolean {
 
 /** Returns the approximate size, in bytes, of a page in memory, including the key and the entries in the tag index. */
 export function pageBytes(page: StoredPage, key: string): number {
-  let bytes = 512 + key.length * 2 + page.body.buffer.byteLength;
+  let bytes = 512 + key.length * 2 + page.body.length;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
   for (const tag of page.tags) bytes += 96 + tag.length;
   return bytes;

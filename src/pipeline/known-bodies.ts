@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { compactBuffer } from '../cache/stored-page.ts';
+import { copyOf } from '../cache/stored-page.ts';
 import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';
 import type { ItemsAt, Operation } from '../model/operation.ts';
@@ -134,9 +134,14 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
       // If a list is different each time, most of its versions are not remembered, because they would fill the memo
       // and never recur.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
-      bodies.set(key, { ...body, bytes: compactBuffer(body.bytes), changes });
+      bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
+}
+
+/** Copies the bytes to a new buffer if the buffer that contains them is much larger. */
+function ownBuffer(bytes: Buffer): Buffer {
+  return bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES ? bytes : copyOf(bytes);
 }
 
 /** A node and its author. */
