@@ -38,8 +38,8 @@ export async function measureAll(options: Arguments, session: Session): Promise<
 }
 
 /**
- * Returns the number of keys in the memory run. If the part `memory` was selected by name, the run can take longer,
- * so there are more keys.
+ * Returns the number of keys in the memory run. If the `memory` part was selected by name, the run can take longer, so
+ * there are more keys.
  */
 export function memoryKeys(effort: Effort, only: readonly string[]): number {
   return only.length === 0 ? effort.memoryKeys : effort.memoryKeysAlone;

@@ -9,7 +9,7 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** The latencies of one server at half its peak rate. The peak rate is measured immediately before them. */
+/** The latencies of a single server at half its peak rate. The peak rate is measured immediately before them. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;

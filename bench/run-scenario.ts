@@ -13,16 +13,16 @@ import { warmUp, type WarmUpResult, type WarmUpRule } from './warm-up.ts';
 import { type LoadResult, runWrk } from './wrk.ts';
 import { measureYardstick } from './yardstick.ts';
 
-/** One round of measurements of one server. */
+/** One round of measurements of a single server. */
 export interface Round {
   readonly requestsPerSecond: number;
-  /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
+  /** The CPU time of a single request in microseconds, summed over all processes and threads of the server. */
   readonly cpuUs: number;
-  /** The CPU time of one request by group of threads, in microseconds. */
+  /** The CPU time of a single request by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
 }
 
-/** The results of one server in a scenario. */
+/** The results of a single server in a scenario. */
 export interface ScenarioRow {
   readonly peer: string;
   readonly label: string;
@@ -31,7 +31,7 @@ export interface ScenarioRow {
   /** The number of rounds that were repeated because no response arrived while the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** The CPU time of one request in microseconds, summed over all processes and threads of the server. */
+  /** The CPU time of a single request in microseconds, summed over all processes and threads of the server. */
   readonly cpuUs: Spread;
   /** The median CPU times by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;

@@ -18,7 +18,7 @@ import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
 import { PAGE_PATH } from '../scenarios/requests.ts';
 
-/** The real gateway without sockets, and the data of one request that was a cache hit. */
+/** The real gateway without sockets, and the data of a single request that was a cache hit. */
 export interface Fixture {
   readonly settings: Settings;
   readonly start: Start;

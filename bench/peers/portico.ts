@@ -78,7 +78,7 @@ export function portico(variant: PorticoVariant): Peer {
 }
 
 /**
- * Returns the folder of one process. The folder is the working directory, and contains the configuration and the
+ * Returns the folder of a single process. The folder is the working directory, and contains the configuration and the
  * logs.
  */
 function folderOf(id: string, { folder, port }: Pick<PeerContext, 'folder' | 'port'>): string {

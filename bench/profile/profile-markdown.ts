@@ -7,7 +7,7 @@ import { type Frame, framesOf } from './stacks.ts';
 export interface ProfileFacts {
   readonly title: string;
   readonly name: string;
-  /** The CPU time of one request under the profiler, in microseconds. */
+  /** The CPU time of a single request under the profiler, in microseconds. */
   readonly cpuUs: number;
   readonly startedAt: string;
   readonly machine: Machine;

@@ -18,8 +18,8 @@ const NUMBERS = 64;
 const LINE = 22;
 
 /**
- * Returns a bar chart of CPU per request. Each scenario has a scale of its own. The chart is readable on light and on
- * dark pages.
+ * Returns a bar chart of CPU per request. Each scenario has its own scale. The chart is readable on light and on dark
+ * pages.
  */
 export function toChart({ scenarios, machine }: Results): string {
   const parts: string[] = [];

@@ -22,7 +22,7 @@ export interface Effort {
   readonly latency: Rounds;
   readonly starts: number;
   readonly memoryKeys: number;
-  /** The number of keys if the part `memory` is selected by name. */
+  /** The number of keys if the `memory` part is selected by name. */
   readonly memoryKeysAlone: number;
   /** The maximum duration of a run of all its parts, including the installation. A run that takes longer fails. */
   readonly maxMinutes: number;

@@ -12,8 +12,8 @@ const MAX_BYTES = 2 ** 30;
 
 /**
  * Scenarios with different numbers of stored responses. All of them are requested before the rounds. Each number has
- * a process of its own, because a process that stores all pages would not show the cost of a small cache. nginx runs
- * without its cache of open files, which would need one descriptor per page. That is more than many systems allow.
+ * its own process, because a process that stores all pages would not show the cost of a small cache. nginx runs without
+ * its cache of open files, which would need one descriptor per page. That is more than many systems allow.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);

@@ -138,7 +138,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     duplicateWindowSeconds,
   };
   const upstreams = createUpstreams(first.upstream);
-  // If the instance is named, each of its workers needs a name of its own.
+  // If the instance is named, each of its workers needs its own name.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
   const instance =
     settings.instance === undefined

@@ -13,7 +13,7 @@ export interface AuditFinding {
   readonly severity: Severity;
   /** The dotted configuration key, such as `listen.trustedProxies`. */
   readonly key: string;
-  /** Where the value is set: a line of the file, a variable or a flag. `default` if the key is not set. */
+  /** Where the value is set: a line in the file, a variable or a flag. `default` if the key is not set. */
   readonly source: string;
   readonly found: readonly string[];
   readonly risk: string;

@@ -11,7 +11,7 @@ import { setFlagsFromString } from 'node:v8';
  * times their size, and at other times it collects more often than needed. A lower limit would save more memory but make
  * cache misses a quarter slower.
  *
- * Buffers, such as response bodies, have a limit of their own by default. Responses of 200 kB reach it about every 100
+ * Buffers, such as response bodies, have their own limit by default. Responses of 200 kB reach it about every 100
  * requests, although nearly all of their buffers are unused by then and can be freed without a full collection.
  */
 export function useFlagsForServing(): void {

@@ -55,7 +55,7 @@ interface Frame {
 }
 
 /**
- * Finds members by name in one pass over the bytes of a JSON document, without recursion. Returns undefined if the
+ * Finds members by name in a single pass over the bytes of a JSON document, without recursion. Returns undefined if the
  * document is malformed. The caller must limit the depth and the number of members.
  */
 function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {

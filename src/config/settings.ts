@@ -31,7 +31,7 @@ export interface OperationSettings {
 /** The kind of source from which a value comes. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** Where a configuration error is: a line of the file, a variable or a flag. */
+/** Where a configuration error is: a line in the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
 /** The complete configuration. It is valid and contains all defaults. */

@@ -166,7 +166,7 @@ interface ConfigurationRow {
   /** The value as JSON. A secret is masked. */
   readonly value: string;
   readonly origin: Origin;
-  /** Where the value is set: a line of the file, an environment variable or a flag. Undefined for a default. */
+  /** Where the value is set: a line in the file, an environment variable or a flag. Undefined for a default. */
   readonly source: string | undefined;
   readonly secret: boolean;
 }

@@ -186,7 +186,7 @@ export function stepWords({ move, at, judged, failed, windowSeconds }: LadderSte
   return `promoted ${day}, none of ${count(judged)} would have been refused in ${count(windowSeconds / 3600)} h`;
 }
 
-/** Describes the changed levels of one operation. */
+/** Describes the changed levels of a single operation. */
 export function movedOf(levels: readonly OperationLevels[], state: LadderState, operation: string): readonly string[] {
   if (!state.steps.some((step) => step.operation === operation)) return [];
   return movedLevels(
@@ -197,7 +197,7 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** The configured levels of one operation. */
+/** The configured levels of a single operation. */
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;

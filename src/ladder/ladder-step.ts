@@ -44,7 +44,7 @@ export function stepOf(steps: readonly LadderStep[], operation: string, check: C
   return steps.find((step) => step.operation === operation && step.check === check);
 }
 
-/** The configured and the effective levels of one operation. */
+/** The configured and the effective levels of a single operation. */
 export interface OperationLevels {
   readonly operation: string;
   readonly configured: Checks;

@@ -91,7 +91,7 @@ export interface CheckCounts {
   readonly refused: number;
 }
 
-/** The traffic of one operation under one release label. */
+/** The traffic of a single operation under one release label. */
 export interface OperationTraffic {
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;

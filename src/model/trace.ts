@@ -43,7 +43,7 @@ export interface Attempt {
   readonly failure: string | undefined;
 }
 
-/** The attempts of one exchange, in order. */
+/** The attempts of a single exchange, in order. */
 export interface AttemptLog {
   readonly attempts: Attempt[];
   /** Returns the `traceparent` header of the next attempt. */
@@ -54,7 +54,7 @@ export interface AttemptLog {
 export interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if there was a transport failure. */
   readonly status: number | undefined;
-  /** The form of an error response, or the way in which the transport failed. */
+  /** The form of an error response, or the way the transport failed. */
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;

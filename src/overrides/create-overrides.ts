@@ -6,7 +6,7 @@ import { type OverrideFault, type OverrideRules, readOverride } from './read-ove
 
 /** The temporary changes that operators have made to single operations ("break glass"). */
 export interface Overrides {
-  /** Returns the active overrides of one operation or of all operations, in the order in which they were set. */
+  /** Returns the active overrides of a single operation or of all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
   /** Returns the latest events, oldest first. */
   events(): readonly OverrideEvent[];

@@ -88,7 +88,7 @@ export function whyWithoutEffect(
   return undefined;
 }
 
-/** The changes that the overrides of one operation make to its plan. */
+/** The changes that the overrides of a single operation make to its plan. */
 export interface Overridden {
   /** Descriptions of the overrides. They are used only for display. */
   readonly words: readonly string[];
@@ -101,7 +101,7 @@ export interface Overridden {
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
 }
 
-/** Applies the overrides of one operation to its levels. Returns undefined if no override has an effect. */
+/** Applies the overrides of a single operation to its levels. Returns undefined if no override has an effect. */
 export function applyOverrides(
   active: readonly Override[],
   checks: Checks,

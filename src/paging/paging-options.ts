@@ -8,7 +8,7 @@ export interface PagingOptions {
   readonly maxEntries: number;
 }
 
-/** The options under the `pageBounds` configuration key of one operation, without defaults. */
+/** The options under the `pageBounds` configuration key of a single operation, without defaults. */
 export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
@@ -52,7 +52,7 @@ export const pagingOptionsSchema = {
   },
 };
 
-/** The JSON Schema for the `pageBounds` configuration key of one operation. */
+/** The JSON Schema for the `pageBounds` configuration key of a single operation. */
 export const operationPagingSchema = {
   type: 'object',
   additionalProperties: false,

@@ -6,7 +6,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The plan of one operation: its composed handler and the names of its stages, outermost first. */
+/** The plan of a single operation: its composed handler and the names of its stages, outermost first. */
 export interface Plan extends PlannedOperation {
   readonly stages: readonly string[];
   readonly handle: Handler;

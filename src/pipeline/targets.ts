@@ -119,8 +119,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// Each of these functions is created in a scope of its own, because closures that share a scope also keep each
-// other's variables in memory.
+// Each of these functions is created in its own scope, because closures that share a scope also keep each other's
+// variables in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {

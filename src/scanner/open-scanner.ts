@@ -79,9 +79,9 @@ interface ModuleExports {
 /**
  * Loads the module. Bodies that exceed `limits` are never reported as valid.
  *
- * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its
- * schema. It never decides that a body is invalid. In case of doubt, the body is parsed and validated as if there
- * were no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
+ * A scanner proves in a single pass over the bytes, without creating objects, that a body is JSON and satisfies its
+ * schema. It never decides that a body is invalid. In case of doubt, the body is parsed and validated as if there were
+ * no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
  * decision.
  */
 export function openScanner(limits: JsonLimits): ScannerModule {

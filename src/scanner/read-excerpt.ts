@@ -120,7 +120,7 @@ interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces
 }
 
 /**
- * Returns a string for the differences of a body. Two bodies have the same string only if the same differences are
+ * Returns a string for the differences in a body. Two bodies have the same string only if the same differences are
  * reported for them.
  */
 function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {

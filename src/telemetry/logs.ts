@@ -199,7 +199,7 @@ function createLogTime(clock: Clock): () => string {
   };
 }
 
-/** A log destination that collects lines for a few milliseconds and writes them in one call. */
+/** A log destination that collects lines for a few milliseconds and writes them in a single call. */
 interface LineBatch extends DestinationStream {
   write(line: string): void;
   /** Writes all buffered lines. Call it before the process exits. */
@@ -257,7 +257,7 @@ export const PIPE_BYTES = 4096;
 
 /**
  * Writes bytes to a file descriptor without blocking. When the process exits, the remaining bytes are written.
- * `maxBytes` is the maximum number of bytes in one write, if given.
+ * `maxBytes` is the maximum number of bytes in a single write, if given.
  */
 export function bytesTo(fd: number, maxBytes?: number): ByteDestination {
   const stream = destination({ fd, contentMode: 'buffer', ...(maxBytes !== undefined && { maxWrite: maxBytes }) });

@@ -224,10 +224,10 @@ export function headText({ name, help, type }: MetricEntry): string {
 /** The value of the `operation` label for all undocumented paths. */
 export const UNDOCUMENTED = 'undocumented';
 
-/** The value of the `operation` label for all operations that have no series of their own (see `maxSeries`). */
+/** The value of the `operation` label for all operations that have no separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that has no label value of its own. */
+/** The label value for everything that has no separate label value. */
 export const OTHER = 'other';
 
 /** Returns the members of a union in the given order. It is a type error to omit a member. */

@@ -44,7 +44,7 @@ export interface Metrics {
   readNumbers(): NumericSources;
   /** Returns the number of Portico's own series, which is the number of lines that they add to a scrape. */
   seriesCount(): number;
-  /** Returns the number of operations that have no series of their own (see `maxSeries`). */
+  /** Returns the number of operations that have no separate series (see `maxSeries`). */
   foldedOperations(): number;
   /**
    * The counts behind the traffic history. `record` updates these arrays in place, and this object is replaced if
@@ -292,7 +292,7 @@ const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsO
   carriesPrivateFields,
 });
 
-/** Returns how many operations can have series of their own. All other operations are counted together. */
+/** Returns how many operations can have their own series. All other operations are counted together. */
 function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   const total = options.operations.length;
   const all = createRequestMetrics(options).series;

@@ -52,7 +52,7 @@ export interface MetricsOptions {
    * the OpenMetrics format.
    */
   readonly exemplars?: boolean;
-  /** The maximum number of series. Operations for which there are not enough series share the series `folded`. */
+  /** The maximum number of series. Operations for which there are not enough series share the `folded` series. */
   readonly maxSeries?: number;
 }
 

@@ -390,7 +390,7 @@ const originOf = (url: string) => new URL(url).origin;
 
 type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progress: SendProgress) => Promise<T>;
 
-/** Returns a function that sends a request like `once` and records it. Each attempt has a `traceparent` of its own. */
+/** Returns a function that sends a request like `once` and records it. Each attempt has its own `traceparent`. */
 function logged<T>(once: SendOnce<T>, log: AttemptLog, clock: Clock): SendOnce<T> {
   return async (dispatcher, wire, progress) => {
     const traceparent = log.next();

@@ -24,7 +24,7 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
 }
 
 /**
- * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` apply to only one
+ * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` apply to a single
  * connection, so they are removed. Forwarding headers are replaced with the gateway's own.
  */
 export function transparentHeaders(arrival: Arrival): HeaderPairs {
@@ -139,7 +139,7 @@ export function sharedForwardingHeaders(identity: SharedIdentity, origin: Public
 const GROUP = {
   /** Headers that are removed from both requests and responses (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect`, which also apply to only one connection. */
+  /** `Host` and `Expect`, which also apply to a single connection. */
   connectionRequest: 2,
   /** Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended instead. */
   forwarding: 4,
@@ -152,7 +152,7 @@ const GROUP = {
    */
   partOrCoding: 32,
   contentLength: 64,
-  /** `Connection`, which lists other headers that apply to only one connection. */
+  /** `Connection`, which lists other headers that apply to a single connection. */
   connection: 128,
   transferEncoding: 256,
 } as const;
@@ -160,8 +160,8 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these headers are sent only by old proxies, but they too apply to only one connection. `Proxy-*` is
-  // matched by its prefix.
+  // Some of these headers are sent only by old proxies, but they too apply to a single connection. `Proxy-*` is matched
+  // by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -253,9 +253,9 @@ const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control'
 
 /**
  * Returns the headers without those that `Connection` lists. Headers that frame or describe the content cannot be
- * removed in this way. If a client could remove the length, the body would be forwarded without framing, and the
- * upstream would read the body as a second request. If a client could remove the credential, the upstream would make
- * its decisions about a different caller than Portico does.
+ * removed this way. If a client could remove the length, the body would be forwarded without framing, and the upstream
+ * would read the body as a second request. If a client could remove the credential, the upstream would make its
+ * decisions about a different caller than Portico does.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

@@ -57,10 +57,10 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the head of a final response, or a failure if the response cannot be forwarded in any mode. A response
- * cannot be forwarded if its status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or if it has a
- * transfer coding that the gateway did not request and cannot remove. `Transfer-Encoding` applies to only one
- * connection and is not forwarded, so the client would mistake the encoded bytes for the content (RFC 9112 §6.1).
+ * Returns the head of a final response, or a failure if the response cannot be forwarded in any mode. A response cannot
+ * be forwarded if its status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or if it has a transfer coding
+ * that the gateway did not request and cannot remove. `Transfer-Encoding` applies to a single connection and is not
+ * forwarded, so the client would mistake the encoded bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;

@@ -110,7 +110,7 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
  * (ECONNREFUSED).`
  */
 export function failureWords({ code, message, cause }: GatewayError): string {
-  // Only connections that could not be established have a reason of their own.
+  // Only connections that could not be established have their own reason.
   const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
   // The error codes of the HTTP client itself add no information.
   if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;

@@ -18,7 +18,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       browser = await launch(chromium);
     });
 
-    /** Starts gateways with these names. The gateway `changed` has a different configuration from the others. */
+    /** Starts gateways with these names. The `changed` gateway has a different configuration from the others. */
     const startNamed = async (names: readonly string[], changed?: string) => {
       const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
       const gateways: TestGateway[] = [];

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
 /**
- * The settings with which every stage is part of some plan, provided that the override `DISABLED` is set too. If a
- * new stage is planned only with another setting, add the setting here.
+ * The settings with which every stage is part of some plan, provided that the `DISABLED` override is set too. If a new
+ * stage is planned only with another setting, add the setting here.
  */
 export const EVERY_STAGE = {
   rewriteUrls: true,

@@ -249,7 +249,7 @@ describe('the page cache', () => {
     expect(cache.stats().bytes).toBeLessThanOrEqual(10_000);
     expect(cache.lookup('k0')).toBeDefined();
     expect(cache.lookup('k1')).toBeUndefined();
-    // Each page has a tag of its own.
+    // Each page has its own tag.
     expect(cache.stats().tags).toBe(cache.stats().entries);
   });
 

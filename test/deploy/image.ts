@@ -61,8 +61,7 @@ export interface UnpackedImage {
   /** Makes the folder of compiled code read-only. The whole image is read-only after it has been built. */
   readonly seal: () => void;
   /**
-   * Writes files to a new folder in the way in which Kubernetes mounts volumes: the files belong to root and to the
-   * image's group.
+   * Writes files to a new folder the way Kubernetes mounts volumes: the files belong to root and to the image's group.
    */
   readonly mount: (folder: string, files: Readonly<Record<string, string>>, mode: number) => void;
 }

@@ -11,9 +11,9 @@ const MINUTES = 130;
 const FIRED = `count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[${MINUTES}m]))`;
 
 /**
- * Evaluates the committed rules on two scrapes of one gateway. Returns the names of the alerts that fired. The first
- * scrape is repeated for ten minutes. After that, the difference between the two scrapes is added every minute for
- * two hours.
+ * Evaluates the committed rules on two scrapes of a single gateway. Returns the names of the alerts that fired. The
+ * first scrape is repeated for ten minutes. After that, the difference between the two scrapes is added every minute
+ * for two hours.
  */
 export async function alertsBetween(promtool: string, before: string, after: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-replay-'));

@@ -118,7 +118,7 @@ interface Step {
   readonly said: string;
 }
 
-/** One run of a pipeline, in a folder of its own. */
+/** One run of a pipeline, in its own folder. */
 interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
   /** The reports that the run wrote. */

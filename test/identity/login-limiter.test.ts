@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createLoginLimiter } from '../../src/identity/login-limiter.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
-/*
- * The attack: many addresses guess the password of one name. Each of them guesses so rarely that it stays below the
- * limit for its own pair of address and name. A limit for the name alone would stop them, but anyone could then lock
- * out the name's owner by failing on purpose.
+/**
+ * The attack: many addresses guess the password of a single name. Each of them guesses so rarely that it stays below
+ * the limit for its own pair of address and name. A limit for the name alone would stop them, but anyone could then
+ * lock out the name's owner by failing on purpose.
  */
 
 const FAILURES = { limit: 10, windowSeconds: 60, limitPerName: 3, trustSeconds: 3600, maxPairs: 100 };

@@ -71,7 +71,7 @@ describe('a request for an override', () => {
     ['a bound as text', { kind: 'force-stale', maxStaleSeconds: '60' }, 'maxStaleSeconds', 'a whole number'],
     ['an empty reason', { reason: ' ' }, 'reason', 'in one line'],
     ['a reason that is too long', { reason: 'x'.repeat(OVERRIDE_LIMITS.reason + 1) }, 'reason', 'at most 500'],
-    // A line break could forge a line of the log, and an escape sequence could change what a terminal shows.
+    // A line break could forge a line in the log, and an escape sequence could change what a terminal shows.
     ['a reason with a line break', { reason: 'x\n{"level":"info"}' }, 'reason', 'in one line'],
     ['a reason with an escape sequence', { reason: 'x\u001b[2J' }, 'reason', 'in one line'],
     ['a reason with a bidirectional override', { reason: 'x\u202ey' }, 'reason', 'in one line'],

@@ -10,7 +10,7 @@ import { clientOf, type ReceivedResponse, type Call } from './reference-client.t
 /** The time at which the test clocks start, which is well after the seeded history. */
 export const TEST_NOW = Date.UTC(2026, 4, 4, 10, 30, 15, 250);
 
-/** A reference server for the tests of one file. */
+/** A reference server for the tests of a single file. */
 export interface ReferenceHarness {
   readonly call: (path: string, call?: Call) => Promise<ReceivedResponse>;
   readonly server: () => ReferenceServer;

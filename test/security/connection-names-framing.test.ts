@@ -98,7 +98,7 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
 });
 
 describe('the upstream’s `Connection` header', () => {
-  // If a response lost its coding or its length in this way, the client would misread it.
+  // If a response lost its coding or its length this way, the client would misread it.
   it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],

@@ -55,7 +55,7 @@ interface FillCounts {
   readonly excess: readonly FillEvent[];
   /** Fetches without any other reason, while a purge was on its way. */
   readonly excessAtPurges: readonly FillEvent[];
-  /** The largest number of fetches of one page in one period. */
+  /** The largest number of fetches of a single page in one period. */
   readonly mostPerPeriod: number;
 }
 

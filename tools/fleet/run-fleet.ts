@@ -249,7 +249,7 @@ interface Reading {
 }
 
 function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): { read(): Promise<Reading> } {
-  // A reader remembers all threads that it has seen, so every process needs a reader of its own.
+  // A reader remembers all threads that it has seen, so every process needs its own reader.
   const readers = new Map<number, ReturnType<typeof createCpuTimes>>();
   const cpuMs = (pid: number) => {
     const reader = readers.get(pid) ?? createCpuTimes();

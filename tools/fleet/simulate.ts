@@ -66,7 +66,7 @@ const COMMANDS = {
   batchViolation: 12,
 } as const;
 /**
- * The counts of one operation in a batch: requests, and the verdicts of authentication, requests, permissions and
+ * The counts of a single operation in a batch: requests, and the verdicts of authentication, requests, permissions and
  * page bounds. There is one more verdict if a response was fetched or a request was refused.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;

@@ -37,7 +37,7 @@ export interface WorkerRole {
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
-/** The log of changes shared by the processes of one gateway. It does not need Redis. */
+/** The log of changes shared by the processes of a single gateway. It does not need Redis. */
 export interface ProcessChanges {
   readonly changes: ChangeLog;
   readonly revocations: Revocations;
@@ -69,8 +69,8 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 }
 
 /**
- * Creates the revocations for the processes of one gateway. No process can miss a revocation, so verified credentials
- * may always be trusted.
+ * Creates the revocations for the processes of a single gateway. No process can miss a revocation, so verified
+ * credentials may always be trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
   // The hashes never leave the machine, so no secret key is needed.

@@ -244,7 +244,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** Decodes `+` and `%XX` in a name or a value of a query, like `decodeText`. */
+/** Decodes `+` and `%XX` in a name or value in a query, like `decodeText`. */
 function decodeQueryText(raw: string): string | undefined {
   return decodeText(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
 }

@@ -40,7 +40,7 @@ export interface DescribedObjects {
   readonly missing: Map<string, Shape>;
 }
 
-/** The requested and returned page sizes of one operation. */
+/** The requested and returned page sizes of a single operation. */
 export interface PageSizes {
   /** The largest requested size for which the server returned a full page. */
   honoured: number;

@@ -157,7 +157,7 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 /**
  * Decides who can see a comment that is being written. Refuses the write with status 400 if it breaks one of the
  * specification's three rules: a visibility that is inherited cannot be changed, recipients are allowed only with the
- * visibility `recipients`, and each private option requires its permission.
+ * `recipients` visibility, and each private option requires its permission.
  */
 function decideVisibility(sql: Sql, caller: Caller, draft: CommentDraft, place: CommentPlace): DecidedVisibility {
   if (isPrivate(place.parent)) return inherit(sql, draft, place.parent);

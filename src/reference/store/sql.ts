@@ -119,7 +119,7 @@ CREATE INDEX gdpr_executions_job ON gdpr_executions (job_id);
 CREATE TABLE tokens (token TEXT PRIMARY KEY, user_id INTEGER NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** The name of an id sequence. Nodes, topics and spaces share the sequence `content`. */
+/** The name of an id sequence. Nodes, topics and spaces share the `content` sequence. */
 type SequenceName = 'content' | 'actions' | 'revisions' | 'gdpr';
 
 /** Returns the next id of a sequence. */

@@ -48,7 +48,7 @@ describe('the location of a ledger', () => {
     expect(ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server)).toMatchObject({ name, isShared });
   });
 
-  // If the gateway had a file of its own, it would silently be separated from the ledger that it should share.
+  // If the gateway had its own file, it would silently be separated from the ledger that it should share.
   it('is not a file if the ledger is supposed to be in Redis, but no server is configured', () => {
     expect(() => ledgerAt({ ...LEDGER_DEFAULTS, store: 'redis' })).toThrow(StartFault);
   });

@@ -114,7 +114,7 @@ describe('limit-rate', () => {
     expect(limited).toHaveLength(6);
   });
 
-  // Anyone can send another caller's name. If an unverified name had a budget of its own, an attacker could use up a
+  // Anyone can send another caller's name. If an unverified name had its own budget, an attacker could use up a
   // victim's budget, and could get new budgets by inventing names.
   it('counts callers who are not verified by network, whatever name they claim', async () => {
     const { handle, exchangeOf, passed } = stageWith([RULE]);

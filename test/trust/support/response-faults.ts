@@ -27,7 +27,7 @@ interface Sent {
   readonly ending?: 'ends' | 'resets';
   /** True if the last part is repeated at short intervals for as long as the connection is open. */
   readonly drips?: boolean;
-  /** The status and body that a client must receive for the outcome `same`. */
+  /** The status and body that a client must receive for the `same` outcome. */
   readonly status?: number;
   readonly body?: Buffer;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from './html.js';
 
-/** Parses the part of the URL after `#`. Returns the segments of the path and the values of the query. */
+/** Parses the part of the URL after `#`. Returns the segments in the path and the values in the query. */
 export function readRoute(hash = location.hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const words = path.split('/').filter((word) => word !== '');
