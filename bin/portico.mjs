@@ -37,7 +37,7 @@ function setFlagsForStartup() {
   // Older versions of Node may not know the following flags and would print errors.
   if (major < 26) return;
   // Functions must be called a hundred times as often as by default before V8 optimizes them. At startup, optimizing
-  // takes more time than it saves, and the optimizing compilers take 11 MB.
+  // takes more time than it saves, and the optimizing compilers take about 8 MB of memory.
   v8.setFlagsFromString('--invocation-count-for-maglev=40000');
   v8.setFlagsFromString('--invocation-count-for-maglev-osr=10000');
   v8.setFlagsFromString('--invocation-count-for-turbofan=300000');
