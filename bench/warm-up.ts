@@ -1,4 +1,4 @@
-/** The conditions that end a warm-up. They are the same for all servers of a run. */
+/** The conditions that end a warm-up. They are the same for all servers in a run. */
 export interface WarmUpRule {
   /** The minimum number of requests. */
   readonly requests: number;

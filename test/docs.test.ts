@@ -18,7 +18,7 @@ function sectionsNamedIn(text: string): number[] {
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
 }
 
-/** Returns the anchors that GitHub gives to the headings of a page. */
+/** Returns the anchors that GitHub gives to the headings on a page. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map((heading) =>
     (heading[1] ?? '')

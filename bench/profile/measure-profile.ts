@@ -24,7 +24,7 @@ const INTERVAL_US = 200;
 const WRITING_MS = 30_000;
 
 /**
- * Profiles the first Portico peer of a scenario and writes a summary, a flame graph and the profile. Returns the exit
+ * Profiles the first Portico peer in a scenario and writes a summary, a flame graph and the profile. Returns the exit
  * code.
  */
 export async function measureProfile(name: string, args: Arguments, session: Session): Promise<number> {
@@ -36,7 +36,7 @@ export async function measureProfile(name: string, args: Arguments, session: Ses
   return 0;
 }
 
-/** Profiles the first Portico peer of a scenario and returns a summary and a flame graph. */
+/** Profiles the first Portico peer in a scenario and returns a summary and a flame graph. */
 export async function profileReport(
   name: string,
   effort: Effort['name'],

@@ -24,8 +24,8 @@ const GROUPS: Readonly<Record<ThreadGroup, string>> = {
 };
 
 /**
- * Returns the tables of a scenario: the results, followed by the CPU time by thread and the warm-up. The ratio in
- * each row compares the first Portico server of the scenario with the server in that row.
+ * Returns the tables of a scenario: the results, followed by the CPU time by thread and the warm-up. The ratio in each
+ * row compares the first Portico server in the scenario with the server in that row.
  */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));

@@ -42,7 +42,7 @@ export interface SlowPeer {
   readonly reason: string;
 }
 
-/** One server of a scenario with its request. */
+/** One server in a scenario with its request. */
 export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;

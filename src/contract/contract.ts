@@ -42,7 +42,7 @@ export interface Contract {
   readonly fieldPermissions: readonly FieldPermission[];
   /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
-  /** Decodes and checks the parameters of a request. Throws if the operation is not in the contract. */
+  /** Decodes and checks the parameters in a request. Throws if the operation is not in the contract. */
   readonly decodeParameters: (
     operation: Operation,
     match: Pick<PathMatch, 'rawParameters'>,

@@ -1,10 +1,10 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** The decoded parameters of a request. Invalid parameters are omitted. */
+/** The decoded parameters in a request. Invalid parameters are omitted. */
 export interface ParameterValues {
   /** The decoded path parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
-  /** All decoded query parameters of the request, including undocumented ones. */
+  /** All decoded query parameters in the request, including undocumented ones. */
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -47,7 +47,7 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection preserves a field of an item and everything inside the field. */
+/** Returns true if a projection preserves a field in an item and everything inside the field. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;

@@ -153,7 +153,8 @@ interface VerifiedCaller {
 }
 
 /**
- * Stores the callers of verified credentials by keyed hash of the credential, and until when each credential is fresh.
+ * Stores the caller of each verified credential and the time until which the credential is fresh, under a keyed hash of
+ * the credential.
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;

@@ -30,7 +30,7 @@ export interface Ladder {
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the rows of the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
+  /** Returns the rows in the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /**
    * Undoes the step of an operation's check. Returns false if there is no step, or if the step is not the one in

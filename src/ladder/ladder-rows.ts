@@ -3,7 +3,7 @@ import type { LedgerEntry, CheckCounts, LedgerSnapshot } from '../model/ledger-e
 import { isAdvisory } from '../model/violation.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 
-/** One row of the table: an operation's check, its level, its results and the recommended next step. */
+/** One row in the table: an operation's check, its level, its results and the recommended next step. */
 export interface LadderRow {
   readonly operation: string;
   readonly check: (typeof LADDER_CHECKS)[number];

@@ -38,7 +38,10 @@ interface LearnerParts {
   readonly walk?: boolean;
 }
 
-/** The number of responses of each operation that are all sampled. After that, one in {@link SAMPLE} is sampled. */
+/**
+ * The number of responses per operation that are sampled without exception. After that, one in {@link SAMPLE} is
+ * sampled.
+ */
 const ENOUGH = 300;
 const SAMPLE = 16;
 

@@ -63,7 +63,7 @@ export interface DocumentedError {
 /** Stands for a missing permission among the causes of a documented error. */
 export const PERMISSION_DENIED = 'permission-denied';
 
-/** One operation of the contract, as plain data. Its validators are part of the compiled contract. */
+/** One operation in the contract, as plain data. Its validators are part of the compiled contract. */
 export interface Operation {
   /** The operationId, for example `listQuestions`. */
   readonly id: string;

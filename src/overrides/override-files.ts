@@ -141,7 +141,7 @@ export function parseOverrides(text: string): readonly Override[] {
   return overrides.map((value: unknown, index) => toOverride(value, `overrides[${index}]`));
 }
 
-/** Parses a line of the audit trail. Returns undefined if the line is damaged. */
+/** Parses a line in the audit trail. Returns undefined if the line is damaged. */
 export function parseEvent(line: string): OverrideEvent | undefined {
   try {
     const { at, event, endedBy, ...override } = parseState(line);

@@ -16,7 +16,7 @@ export class RedisUnavailable extends Error {}
 
 /**
  * A Lua script, which runs atomically. All its keys must contain the same hash tag (the part in braces), so that they
- * are on the same node of a cluster.
+ * are on the same node in a cluster.
  */
 export interface RedisScript {
   readonly source: string;
@@ -24,7 +24,7 @@ export interface RedisScript {
 
 /** A connection to a single Redis server, to the primary that sentinels name, or to a cluster. */
 export interface Redis {
-  /** Returns a key with the configured prefix. Keys with the same `group` are on the same node of a cluster. */
+  /** Returns a key with the configured prefix. Keys with the same `group` are on the same node in a cluster. */
   key(group: string, ...parts: readonly string[]): string;
   /**
    * Sends a command whose first key is `key`. Rejects with `RedisUnavailable` if no reply arrives in time. `waitMs`
@@ -98,7 +98,7 @@ export function connectRedis(
   const circuit = createCircuit(CIRCUIT, clock);
   const closing = new AbortController();
   const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
-  // Connecting to each node of a cluster may take as long as connecting to a single server.
+  // Connecting to each node in a cluster may take as long as connecting to a single server.
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
@@ -294,7 +294,7 @@ function reasonOf(error: unknown): string {
  * this key, and can then test whether a known name was used.
  */
 export interface FleetKey {
-  /** Where Redis stores the key. Other keys with the same group are on the same node of a cluster. */
+  /** Where Redis stores the key. Other keys with the same group are on the same node in a cluster. */
   readonly at: string;
   /** Identifies the key without revealing it. Undefined until the key has been read. */
   id(): string | undefined;

@@ -16,7 +16,7 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// Every documented text fits within these limits. They prevent the upstream from deciding how long the gateway's
+// Every documented message fits within these limits. They prevent the upstream from deciding how long the gateway's
 // responses are.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;

@@ -5,7 +5,7 @@ import { openFileStore } from '../../src/ledger/store/sqlite/file-store.ts';
 import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
 import { createTrace } from '../../src/model/trace.ts';
 
-/** A line of the output. */
+/** A line in the output. */
 export interface RecordingLine {
   readonly event: 'recorded' | 'passed' | 'written';
   readonly count: number;

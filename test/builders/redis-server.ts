@@ -17,7 +17,7 @@ export interface RedisServer {
   /** Ends the server. Without persistence, its data is lost. */
   stop(): Promise<void>;
   /**
-   * Starts the server again on the same port, with the most recently saved data, and waits for a line of its output.
+   * Starts the server again on the same port, with the most recently saved data, and waits for a line in its output.
    */
   start(readyLine?: RegExp): Promise<void>;
   /** Stops the process without closing its connections, so that it behaves like a server that hangs. */

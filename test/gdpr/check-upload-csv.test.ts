@@ -187,7 +187,7 @@ describe('a long CSV', () => {
     ]);
   });
 
-  // The attack: csv-parse blocked the event loop for a second, because it first collects all cells of a row. The second
+  // The attack: csv-parse blocked the event loop for a second, because it first collects all cells in a row. The second
   // part of the file shows that nothing after such a row is read.
   it.each([
     ['cells', `email\n${','.repeat(1_000_000)}\na,b`, '2: the row has more cells than the header'],

@@ -15,7 +15,7 @@ export function sectionOf(markdown: string, heading: string): string {
 }
 
 /**
- * Returns the rows of every table in a Markdown text, keyed by column header. The backticks around code are removed.
+ * Returns the rows in every table in a Markdown text, keyed by column header. The backticks around code are removed.
  */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
@@ -25,7 +25,7 @@ export function tablesOf(markdown: string): readonly (readonly Readonly<Record<s
   });
 }
 
-/** Returns the rows of the table whose first column has this header. */
+/** Returns the rows in the table whose first column has this header. */
 export function tableBy(markdown: string, firstHeader: string): readonly Readonly<Record<string, string>>[] {
   const table = tablesOf(markdown).find(([row]) => row !== undefined && Object.keys(row)[0] === firstHeader);
   if (table === undefined) throw new Error(`there is no table that begins with "${firstHeader}"`);

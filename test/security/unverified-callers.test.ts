@@ -12,7 +12,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 /**
  * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that cannot be
  * verified, for example `Basic` followed by 4,200 spaces. With the `upstream` verifier, Portico left the decision to
- * the upstream, as it does for unknown callers. As a result, no page was refused, and no private field of a comment was
+ * the upstream, as it does for unknown callers. As a result, no page was refused, and no private field in a comment was
  * removed, although permissions were enforced.
  */
 

@@ -456,7 +456,7 @@ describe('the log of several processes in one pipe', () => {
     };
     write();`;
 
-  // If a pipe's reader is slow, the pipe accepts larger writes in parts, with writes of other processes between them.
+  // If a pipe's reader is slow, the pipe accepts larger writes in parts, with writes from other processes in between.
   // The lines of two requests are then mixed into one line that no log reader can parse.
   it('consists of whole lines, however slowly it is read', async () => {
     const slowly = 'dd bs=3000 status=none';

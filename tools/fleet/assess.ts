@@ -4,7 +4,7 @@ import { cacheResult, type CacheResult, countFills, createStaleness, leaksOf } f
 import { type FillEvent, isWithin, type ReadEvent, type WriteEvent } from './events.ts';
 import { type FleetRun, sumOf } from './run-fleet.ts';
 
-/** One row of the table: what was checked or measured, and whether the value is within its bound. */
+/** One row in the table: what was checked or measured, and whether the value is within its bound. */
 export interface Row {
   readonly what: string;
   readonly value: string;

@@ -23,7 +23,7 @@ export interface AnsweredWrite {
   readonly respondedAt: number;
 }
 
-/** What the callers of a run received. */
+/** What the callers in a run received. */
 export interface Seen {
   readonly reads: ReadEvent[];
   readonly writes: AnsweredWrite[];

@@ -142,7 +142,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   return differences.length === 0;
 }
 
-// When this process ends, the processes of the run must end too.
+// When this process ends, the processes in the run must end too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

@@ -9,7 +9,7 @@ import { pause } from '../prove/proof.ts';
 import { endOf, type ProcessGroup } from '../prove/load/processes.ts';
 import type { UpstreamLog, UpstreamQuestion } from './upstream.ts';
 
-/** The programs of a run that are not part of Portico. */
+/** The programs in a run that are not part of Portico. */
 export interface Programs {
   readonly redis: string;
   readonly balancer: { readonly kind: 'haproxy' | 'nginx'; readonly path: string };

@@ -15,7 +15,7 @@ export interface ProofContext {
   tick(text: string): void;
 }
 
-/** One row of the table: a guarantee, and how it is tested. */
+/** One row in the table: a guarantee, and how it is tested. */
 export interface Proof {
   readonly id: string;
   /** The guarantee. */

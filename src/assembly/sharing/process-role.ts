@@ -83,7 +83,7 @@ function revocationsOf(changes: ChangeLog): Revocations {
 }
 
 /**
- * From now on, makes a worker follow the state of the primary process. Call this before the worker serves requests, but
+ * Makes a worker follow the state of the primary process from now on. Call this before the worker serves requests, but
  * after all functions that the primary process may call have been added.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {

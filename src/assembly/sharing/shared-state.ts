@@ -16,7 +16,7 @@ import { type DocumentParts, openSharedDocument, type SharedDocument } from '../
 import type { RedisSecrets } from '../../redis/redis-options.ts';
 import { createRedisMetrics, type RedisMetrics } from '../../telemetry/redis-metrics.ts';
 
-/** The state that this gateway shares with the other gateways of its fleet. */
+/** The state that this gateway shares with the other gateways in its fleet. */
 export interface SharedState {
   readonly redis: Redis;
   readonly changes: ChangeLog;

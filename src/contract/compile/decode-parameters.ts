@@ -6,7 +6,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type ParameterValues, toProjection } from '../values.ts';
 import { parameterViolation } from '../violations.ts';
 
-/** The decoded parameters of a request, and the violations in them. */
+/** The decoded parameters in a request, and the violations in them. */
 export interface DecodedParameters {
   readonly values: ParameterValues;
   /** The violations that can cause the request to be refused. */

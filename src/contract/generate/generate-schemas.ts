@@ -21,7 +21,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Generates all schemas of a document, keyed by the path in each schema's `$id`. */
+/** Generates all schemas in a document, keyed by the path in each schema's `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;

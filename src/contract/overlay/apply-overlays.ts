@@ -65,7 +65,7 @@ interface ApplyNotes extends MergeNotes {
 }
 
 /**
- * Applies the actions of an overlay in order, each to the result of the previous one. Modifies the document in place.
+ * Applies the actions in an overlay in order, each to the result of the previous one. Modifies the document in place.
  */
 function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {

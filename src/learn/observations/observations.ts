@@ -94,7 +94,7 @@ export interface Observations {
   readonly vocabularies: Map<string, Vocabulary>;
   /** Values whose type differs from the documented one, keyed by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Values that violate a keyword of the contract, keyed by the JSONPath of the schema and by the keyword. */
+  /** Values that violate a keyword in the contract, keyed by the JSONPath of the schema and by the keyword. */
   readonly broken: Map<string, Shape>;
   /** Successful responses whose envelope is undocumented, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;

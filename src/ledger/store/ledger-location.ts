@@ -132,7 +132,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
 
 /**
  * Returns the options for a ledger in a different file. Every command that replaces the location calls this function,
- * so that nothing of the configured location remains.
+ * so that no part of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, store: 'file', file };

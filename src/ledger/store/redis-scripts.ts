@@ -15,7 +15,7 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 //   base:r:REPLICA:HOUR     hash: requests, violations, and a count for each
 //                           `v \n FINGERPRINT \n RELEASE` and `t \n OPERATION \n NAME \n RELEASE`
 //
-// `base` is in braces, so all keys are on the same node of a cluster.
+// `base` is in braces, so all keys are on the same node in a cluster.
 
 /** The time for which the counts of a single replica are stored, in hours. */
 export const REPLICA_HOURS = 48;

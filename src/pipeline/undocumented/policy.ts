@@ -75,7 +75,7 @@ export function compileUndocumentedPolicy(
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
-    // Another spelling of a path must not bypass the checks of a documented path, or the permission that an entry
+    // Another spelling of a path must not bypass the checks for a documented path, or the permission that an entry
     // requires. An entry with exactly this spelling is intentional, and so is an entry that ends with a slash if the
     // path does too.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));

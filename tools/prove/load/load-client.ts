@@ -201,7 +201,7 @@ export class Connection {
   }
 }
 
-/** Returns the instants at which requests are due, in order. If no client is free, the next instants wait. */
+/** Returns the instants at which requests are due, in order. If no client is free, later requests wait. */
 function createDueTimes(perSecond: number): { next(): Promise<number | undefined>; stop(): void } {
   const spacing = 1000 / perSecond;
   const startedAt = performance.now();

@@ -112,7 +112,7 @@ function optionsOf(place, series, format, logarithmic, onCursor) {
     width: Math.max(200, Math.floor(place.clientWidth)),
     height: HEIGHT,
     legend: { show: false },
-    // All charts of a page show the same time.
+    // All charts on a page show the same time.
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 8 }, sync: { key: 'time' } },
     hooks: { setCursor: [({ cursor: { idx } }) => onCursor(idx)] },
     padding: [8, 24, 0, 0],
@@ -171,7 +171,7 @@ function ticksBetween(min, max) {
   return Array.from({ length: Math.round(Math.log10(max)) - from + 1 }, (_, step) => Number(`1e${from + step}`));
 }
 
-/** Returns the points of a series that have no neighboring points. */
+/** Returns the points in a series that have no neighboring points. */
 function alone({ data }, index) {
   const hasValue = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));
