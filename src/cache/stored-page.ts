@@ -81,8 +81,8 @@ export function toStoredPage(
 }
 
 /**
- * Copies the bytes to a buffer of their own. Otherwise, a page would keep the buffer in which its response was received:
- * even if that buffer is hardly larger, it was cut from one of 64 kB, so pages would be scattered over the memory.
+ * Copies the bytes to a new buffer, so that whoever stores them does not keep the whole buffer in which they were
+ * received in memory.
  */
 export function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
