@@ -13,7 +13,7 @@ const USUAL = {
   besidesRound: 0.25,
   keysPerSecond: 10_000,
   /** The number of requests per second in the memory run, in which every key is new. */
-  newKeysPerSecond: 3500,
+  newKeysPerSecond: 5000,
   /** After this many requests to a server, V8 optimizes few additional functions. */
   requestsUntilCompiled: 75_000,
   settling: 2.5,

@@ -37,14 +37,6 @@ export async function measureAll(options: Arguments, session: Session): Promise<
   return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
 }
 
-/**
- * Returns the number of keys in the memory run. If the `memory` part was selected by name, the run can take longer, so
- * there are more keys.
- */
-export function memoryKeys(effort: Effort, only: readonly string[]): number {
-  return only.length === 0 ? effort.memoryKeys : effort.memoryKeysAlone;
-}
-
 /** Returns a message if a run of all parts took longer than its effort allows. */
 export function lateness(seconds: number, { maxMinutes }: Effort): string | undefined {
   if (seconds <= maxMinutes * 60) return undefined;
@@ -87,7 +79,7 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   }
   const latency = await other('latency', () => measureLatency(latencyScenario(effort), effort.latency, context));
   const start = await other('start', () => measureStart(effort.starts, context));
-  const memory = await other('memory', () => measureMemory(memoryKeys(effort, only), context));
+  const memory = await other('memory', () => measureMemory(effort.memoryKeys, context));
   const files = [
     ...((await other('micro', () => microReport(effort.name, session))) ?? []),
     ...((await other('profile', () => profileReport('hit', effort.name, session))) ?? []),

@@ -43,8 +43,11 @@ export interface Structure {
   readonly unsharedTypes: readonly string[];
 }
 
-/** The limits on these counts. All other counts must be 0. */
-export const STRUCTURE_LIMITS = { files: 447, medianLines: 111, medianSubstance: 81, small: 20 } as const;
+/**
+ * The limits on these counts. All other counts must be 0. The limits leave room for about ten new files, so that a new
+ * feature does not have to begin with merging files.
+ */
+export const STRUCTURE_LIMITS = { files: 457, medianLines: 115, medianSubstance: 85, small: 20 } as const;
 
 const PACKAGE_ENTRY = 'portico.ts';
 const MAX_SIBLINGS = 24;

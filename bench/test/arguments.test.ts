@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { isSelected, readArguments } from '../arguments.ts';
 import { estimateSeconds } from '../estimate.ts';
-import { lateness, memoryKeys } from '../measure-all.ts';
+import { lateness } from '../measure-all.ts';
 import { partNames, wantedParts, wantedScenarios } from '../scenarios/all.ts';
 import { comparedScenarios } from '../scenarios/compared.ts';
 import { COMPARED, FULL, QUICK } from '../scenarios/effort.ts';
@@ -68,11 +68,6 @@ test('a run that took longer than its effort allows is late', () => {
   assert.equal(lateness(20 * 60, FULL), undefined);
   assert.match(lateness(21 * 60, FULL) ?? '', /took 21\.0 minutes and may take 20/);
   assert.match(lateness(5 * 60, QUICK) ?? '', /may take 4/);
-});
-
-test('the memory run requests more keys if it is selected by name', () => {
-  assert.equal(memoryKeys(FULL, []), 500_000);
-  assert.equal(memoryKeys(FULL, ['memory']), 1_000_000);
 });
 
 test('ratios come from at least five rounds', () => {
