@@ -166,7 +166,8 @@ describe('the layout of the sources', () => {
   const found = measureStructure(files, readers);
 
   it('has a limited number of files, and most of them are short', () => {
-    const advice = 'merge files that belong together, or raise the limit in tools/structure.ts as docs/adr/0044 explains';
+    const advice =
+      'merge files that belong together, or raise the limit in tools/structure.ts as docs/adr/0044 explains';
     expect(found.files, advice).toBeLessThanOrEqual(STRUCTURE_LIMITS.files);
     expect(found.medianLines, advice).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianLines);
     expect(found.medianSubstance, advice).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianSubstance);
