@@ -171,7 +171,7 @@ function refuseAdmin(req: Request, res: Response, status: number, text: string):
 }
 
 /**
- * The `Content-Security-Policy` of responses that are not pages. It prevents such a response from loading anything and
+ * The `Content-Security-Policy` for responses that are not pages. It prevents such a response from loading anything and
  * from being shown in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

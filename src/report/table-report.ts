@@ -166,8 +166,8 @@ function hintLines(report: Report, width: number): string[] {
 }
 
 /**
- * Returns the YAML lines that accept a violation. They are meant to be copied to `accepted:` in a baseline, so they are
- * never wrapped.
+ * Returns the YAML lines that accept a violation. They are meant to be copied under `accepted:` in a baseline, so they
+ * are never wrapped.
  */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [

@@ -199,8 +199,8 @@ function groupsOf(name: string): number {
 
 /**
  * Returns the headers that may be forwarded, in their original order: all except hop-by-hop headers, headers that
- * `Connection` lists, and headers of the groups in `omitted`. The input is a list of alternating names and values, in
- * the form that Node and undici provide. `onTransferCoding` receives each value of `Transfer-Encoding`.
+ * `Connection` lists, and headers in the `omitted` groups. The input is a list of alternating names and values, in the
+ * form that Node and undici provide. `onTransferCoding` receives each value of `Transfer-Encoding`.
  */
 export function endToEnd(
   raw: readonly (string | Buffer)[],

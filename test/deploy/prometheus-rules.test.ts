@@ -133,7 +133,7 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
         copyFileSync(join(RULES_FOLDER, 'recording.yml'), join(folder, 'recording.yml'));
         const text = readFileSync(join(RULES_FOLDER, 'alerts.yml'), 'utf8');
         const path = join(folder, 'tests', 'alerts.test.yml');
-        // Running all tests would take most of a minute, so only the tests of the two broken alerts run here.
+        // Running all tests would take most of a minute, so only the tests for the two broken alerts run here.
         const all = parse(readFileSync(join(RULES_FOLDER, 'tests', 'alerts.test.yml'), 'utf8')) as RuleTests;
         const tests = all.tests.filter(
           ({ alert_rule_test: cases = [] }) =>

@@ -66,10 +66,7 @@ export interface Learned {
   readonly overlay: string;
 }
 
-/**
- * Writes a learner's observations to the text of a file and reads them again, as the command does. Returns the
- * result.
- */
+/** Converts a learner's observations to file content and parses it again, as the command does. Returns the result. */
 export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   const file = writeObservations(one.observations()) ?? '';
   const read = readObservations(file);

@@ -111,7 +111,7 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     expect(text).not.toContain('internal_error');
   });
 
-  // The header is about only one connection, so it is removed. If the response were forwarded without it, the client
+  // The header applies to a single connection, so it is removed. If the response were forwarded without it, the client
   // would mistake the encoded bytes for the content.
   it.each([
     'gzip, chunked',

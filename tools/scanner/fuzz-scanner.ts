@@ -49,7 +49,7 @@ interface Target {
   readonly compare: CompareBody;
 }
 
-/** Returns a target for each success response of the contract and each query that the operation supports. */
+/** Returns a target for each success response in the contract and each query that the operation supports. */
 function readTargets(): Target[] {
   const contract = loadContract(CONTRACT_DEFAULTS);
   const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));

@@ -122,7 +122,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // Until the batch is written, new data is added to the pending counts, whose size is limited.
+      // Until the batch is written, new data is added to the pending counts, which are limited in size.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;

@@ -19,7 +19,7 @@ export interface TranslateFailureServices {
 }
 
 /**
- * Converts error responses from the upstream and transport failures into gateway errors. With the error style `legacy`,
+ * Converts error responses from the upstream and transport failures into gateway errors. With the `legacy` error style,
  * error responses are forwarded unchanged.
  */
 export function translateFailure(services: TranslateFailureServices): StagePlanner {
@@ -34,7 +34,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         } catch (error) {
           throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
         }
-        // With the error style `legacy`, nothing is translated. Only a 401 response matters, because the credential
+        // With the `legacy` error style, nothing is translated. Only a 401 response matters, because the credential
         // must then be forgotten. In transparent mode, no credential is remembered as verified.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         // A JSON body without an error at its top level means success. Every other body is inspected.

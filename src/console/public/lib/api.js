@@ -31,7 +31,7 @@ export function get(path, signal) {
 export function signOut() {
   return new Promise((resolve, reject) => {
     // `fetch` cannot do this, because the browser replaces the credential that it remembers only if a request specifies
-    // a user name and a password of its own.
+    // its own user name and password.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
     request.addEventListener('load', () => {
