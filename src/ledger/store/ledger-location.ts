@@ -42,6 +42,7 @@ export interface LedgerFleet {
 }
 
 const FILE_KEY = '/ledger/file';
+const STORE_KEY = '/ledger/store';
 
 /** Returns the configured location. The configuration determines the type of store. */
 export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
@@ -64,9 +65,10 @@ function unknownStore(kind: never): never {
 }
 
 function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
+  const isNamedByStore = limits.store === 'memory';
   return {
-    name: IN_MEMORY,
-    key: FILE_KEY,
+    name: isNamedByStore ? 'memory' : IN_MEMORY,
+    key: isNamedByStore ? STORE_KEY : FILE_KEY,
     isLasting: false,
     isShared: false,
     open: () => Promise.resolve(openMemoryStore(limits)),
@@ -103,7 +105,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
   if (options === undefined) throw redisFault('a ledger in Redis needs redis.url');
   return {
     name: `Redis (prefix ${options.prefix})`,
-    key: '/ledger/store',
+    key: STORE_KEY,
     isLasting: true,
     isShared: true,
     async open(fleet) {
