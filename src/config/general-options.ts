@@ -16,7 +16,7 @@ export interface ReferenceOptions {
   readonly issueTrackerUrl?: string;
 }
 
-/** An entry of `undocumented.allow`: an undocumented path that is forwarded. */
+/** An entry in `undocumented.allow`: an undocumented path that is forwarded. */
 export interface AllowedPath {
   readonly method: string;
   /**

@@ -113,7 +113,7 @@ export interface LargeFleet {
   readonly commandsPerSecond: Readonly<SimulationResult['commands']>;
 }
 
-/** The number of callers that each gateway of a large fleet serves, and how often each caller sends a request. */
+/** The number of callers that each gateway in a large fleet serves, and how often each caller sends a request. */
 export const LARGE = { callersPerGateway: 10_000, requestsPerMinute: 1, seconds: 24 };
 
 /** Simulates a fleet with many gateways and callers. The workload and the times are those of a measured run. */

@@ -3,7 +3,7 @@ import { errorShape } from '../../upstream/translate-failure.ts';
 import { type DoctorFinding, type Probe, respond } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
-/** Matches stack traces and server names, which reveal internals of the server. */
+/** Matches stack traces and server names, which reveal server internals. */
 const INTERNALS =
   /\bat [\w$.]+\([\w.]+:\d+\)|Exception\b.*\n\s*at |Traceback \(most recent call last\)|Apache Tomcat\/\d/;
 

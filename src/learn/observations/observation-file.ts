@@ -205,7 +205,7 @@ function sizes(stored: unknown): Map<number, number> {
   );
 }
 
-/** Converts redacted observations to the text of a file. Returns undefined if the text would be too large. */
+/** Converts redacted observations to file content. Returns undefined if the content would be too large. */
 export function writeObservations(redacted: Observations): string | undefined {
   const text = `${JSON.stringify({ portico: 'observations', version: 1, ...redacted }, compact)}\n`;
   return Buffer.byteLength(text) > MAX_OBSERVATIONS_BYTES ? undefined : text;

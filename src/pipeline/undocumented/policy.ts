@@ -4,7 +4,7 @@ import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 
 /**
- * An entry of `undocumented.allow`: a path that is forwarded with the given methods even though it is not in the
+ * An entry in `undocumented.allow`: a path that is forwarded with the given methods even though it is not in the
  * contract.
  */
 export interface AllowEntry {
