@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { measureRequestFiles, readSources, requestFileLimits } from '../tools/structure.ts';
@@ -25,6 +26,14 @@ describe('the source files that a request passes through', () => {
     const { hit: maxHit, miss: maxMiss } = requestFileLimits(sources);
     const limits = requestFileLimits([...sources, { path: 'pipeline/stages/planted.ts' }]);
     expect(limits).toEqual({ hit: maxHit + 1, miss: maxMiss + 1 });
+  });
+
+  it('are as few as docs/architecture.md states', () => {
+    const { hit: maxHit, miss: maxMiss } = requestFileLimits([]);
+    const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'architecture.md'), 'utf8').replaceAll('\n', ' ');
+    expect(page).toContain(
+      `at most ${maxHit} files and a validated miss through at most ${maxMiss}, plus one file for`,
+    );
   });
 
   it('include the main files of every layer on the path', () => {

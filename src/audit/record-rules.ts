@@ -1,5 +1,4 @@
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { ledgerStoreOf } from '../ledger/ledger-options.ts';
 import { changeId } from '../overrides/override.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
@@ -28,12 +27,8 @@ export const RECORD_RULES: readonly AuditRule[] = [
     key: '/ledger/file',
     realOnly: true,
     risk: 'A restart loses all recorded violations, so nothing shows whether a check is ready to be enforced.',
-    fix: 'Set ledger.file to a path on a persistent volume, and remove ledger.store if it is memory.',
-    find: ({ settings: { ledger, redis } }) =>
-      foundIf(
-        ledgerStoreOf(ledger, redis) === 'memory',
-        ledger.store === 'memory' ? 'ledger.store is memory' : IN_MEMORY,
-      ),
+    fix: 'Set ledger.file to a path on a persistent volume.',
+    find: ({ settings: { ledger } }) => foundIf(ledger.file === IN_MEMORY, IN_MEMORY),
   },
   {
     id: 'changes-in-memory',

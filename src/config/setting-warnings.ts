@@ -146,7 +146,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       ...REDIS_KEYS.map((key) => `/redis/${key}`),
     ),
     ...when(ledgerStore === 'memory', 'the ledger is stored in memory', '/ledger/maxBytes'),
-    ...when(ledger.store === 'memory', 'ledger.store is memory', '/ledger/file'),
     ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
     ...when(
       !operations.some(({ requestRules }) => requestRules.includes('comment-visibility')),

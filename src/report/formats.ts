@@ -8,16 +8,21 @@ import { renderComparedTable, renderTable } from './table-report.ts';
 
 /** An output format: one function renders a report, and the other renders a comparison of two reports. */
 interface ReportFormat {
+  /**
+   * `text` and `markup` are prose for people, and `data` is for programs. In `markup`, tags and entities have a meaning,
+   * so texts from messages must be escaped.
+   */
+  readonly kind: 'text' | 'markup' | 'data';
   readonly report: RenderReport;
   readonly comparison: RenderComparison;
 }
 
 /** The formats by name. The command line offers all of them. */
-export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map([
-  ['table', { report: renderTable, comparison: renderComparedTable }],
-  ['markdown', { report: renderMarkdown, comparison: renderComparedMarkdown }],
-  ['json', { report: renderJson, comparison: renderComparedJson }],
-  ['junit', { report: renderJunit, comparison: renderComparedJunit }],
-  ['sarif', { report: renderSarif, comparison: renderComparedSarif }],
-  ['html', { report: renderHtml, comparison: renderComparedHtml }],
+export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
+  ['table', { kind: 'text', report: renderTable, comparison: renderComparedTable }],
+  ['markdown', { kind: 'markup', report: renderMarkdown, comparison: renderComparedMarkdown }],
+  ['json', { kind: 'data', report: renderJson, comparison: renderComparedJson }],
+  ['junit', { kind: 'markup', report: renderJunit, comparison: renderComparedJunit }],
+  ['sarif', { kind: 'data', report: renderSarif, comparison: renderComparedSarif }],
+  ['html', { kind: 'markup', report: renderHtml, comparison: renderComparedHtml }],
 ]);

@@ -294,16 +294,6 @@ describe('an audit', () => {
     expect(rulesOf(fixed)).not.toContain(rule);
   });
 
-  // The configured store determines where the ledger is, even if `ledger.file` names something else.
-  it.each([
-    [{ store: 'memory', file: 'ledger.db' }, true],
-    [{ store: 'redis', file: ':memory:' }, false],
-    [{ store: 'file', file: 'ledger.db' }, false],
-  ])('reports a ledger in memory based on its store: %j, %s', (ledger, isFound) => {
-    const situation = { config: strict({ ledger, redis: { url: 'rediss://qa.example.org' } }) };
-    expect(rulesOf(situation).includes('ledger-in-memory')).toBe(isFound);
-  });
-
   it('lists the worst findings first, and always in the same order', () => {
     const situation = { config: listen({ host: '0.0.0.0', trustedProxies: ['0.0.0.0/0'], lameDuckSeconds: 0 }) };
     const severities = audit(subjectOf(situation)).map(({ severity }) => SEVERITIES.indexOf(severity));

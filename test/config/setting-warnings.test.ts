@@ -65,7 +65,6 @@ describe('a setting that cannot have an effect causes a warning', () => {
       ['ladder', 'checks: { responses: enforce }\nladder'],
     ],
     ["ledger: { file: ':memory:', maxBytes: 2000000 }", '/ledger/maxBytes', [':memory:', 'a.db']],
-    ['ledger: { store: memory, file: a.db }', '/ledger/file', ['memory', 'file']],
     [
       'contract: { inferred: off }\ncomments: { visibilityOptions: { a: toModerators } }',
       '/comments/visibilityOptions',

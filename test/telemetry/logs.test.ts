@@ -7,6 +7,7 @@ import { ERRORS } from '../../src/errors/catalogue.ts';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
 import type { CheckVerdict, Trace } from '../../src/model/trace.ts';
 import { type AccessLogOptions, createAccessLog, createLineBatch, LOG_LEVELS } from '../../src/telemetry/logs.ts';
+import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
 
@@ -224,12 +225,17 @@ describe('the access log file', () => {
 
   /** Returns the members of a log line, in the order on which operators may rely (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
+    return JSON.parse(JSON.stringify(expectedMembers(trace, path))) as Line;
+  }
+
+  /** Returns all members that a line can have, in their order. A line does not contain the undefined ones. */
+  function expectedMembers(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {
       const outcome = trace[name]?.outcome;
       return outcome === undefined || outcome === 'passed' ? [] : [[name, outcome]];
     });
-    const members: Line = {
+    return {
       level: (trace.status ?? 0) >= 500 ? 'error' : 'info',
       time: '2023-11-14T22:13:21.000Z',
       requestId: trace.requestId,
@@ -246,6 +252,7 @@ describe('the access log file', () => {
       caller: trace.caller,
       checks: checks.length === 0 ? undefined : Object.fromEntries(checks),
       cache: trace.cache?.status,
+      cacheShared: trace.cache?.shared || undefined,
       upstream: upstream && {
         status: upstream.status,
         shape: upstream.shape,
@@ -254,6 +261,7 @@ describe('the access log file', () => {
         requestId: upstream.requestId,
       },
       upstreamFailure: trace.failure,
+      rateLimit: trace.rateLimit?.refusedBy,
       redacted: trace.redacted?.length || undefined,
       legacyAddress: trace.legacyAddress || undefined,
       error: trace.error,
@@ -263,7 +271,6 @@ describe('the access log file', () => {
       cause: trace.cause === undefined ? undefined : { name: 'string' },
       msg: 'request',
     };
-    return JSON.parse(JSON.stringify(members)) as Line;
   }
 
   const text = fc.oneof(
@@ -297,7 +304,12 @@ describe('the access log file', () => {
       permissions: perhaps(verdict),
       pageBounds: perhaps(verdict),
       responses: perhaps(verdict.map((found) => Object.assign(found, { verdict: 'valid' as const }))),
-      cache: perhaps(fc.record({ status: fc.constantFrom('hit', 'stale', 'miss', 'bypass', 'coalesced') })),
+      cache: perhaps(
+        fc.record({
+          status: fc.constantFrom('hit', 'stale', 'miss', 'bypass', 'coalesced'),
+          shared: perhaps(fc.boolean()),
+        }),
+      ),
       upstream: perhaps(
         fc.record({
           status: perhaps(fc.constantFrom(200, 304, 404, 500)),
@@ -308,6 +320,7 @@ describe('the access log file', () => {
         }),
       ),
       failure: perhaps(fc.constantFrom({ cause: 'dns_error', code: 'ENOTFOUND' }, { cause: 'connection_terminated' })),
+      rateLimit: perhaps(fc.record({ refusedBy: perhaps(fc.constant('all')) })),
       redacted: perhaps(fc.array(text, { maxLength: 3 })),
       legacyAddress: perhaps(fc.boolean()),
       error: perhaps(fc.constantFrom(...Object.keys(ERRORS))),
@@ -329,6 +342,16 @@ describe('the access log file', () => {
         }),
         { numRuns: 1000 },
       );
+    });
+
+    it('contains exactly the members that docs/operations.md describes', () => {
+      const source = readText('src/telemetry/logs.ts');
+      const written = new Set([...source.matchAll(/"(\w+)":/g)].map(([, name = '']) => name));
+      const rows = tableBy(sectionOf(readText('docs/operations.md'), 'The log'), 'field');
+      const described = rows.flatMap(({ field = '' }) => field.split(', '));
+      const nested = ['shape', 'attempts'];
+      expect(new Set([...described, ...nested])).toEqual(written);
+      expect(described.toSorted()).toEqual(Object.keys(expectedMembers(finishedTrace(), TEMPLATE)).toSorted());
     });
 
     it('rounds seconds to six decimal places', () => {

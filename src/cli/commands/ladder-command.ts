@@ -1,7 +1,6 @@
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { keysOf } from '../../lib/json-pointer.ts';
 import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
 import type { LadderState } from '../../ladder/ladder-step.ts';
 import type { LedgerSnapshot } from '../../model/ledger-entry.ts';
@@ -114,7 +113,7 @@ async function snapshotOf(
   io.err(
     ledger.isLasting
       ? `The ledger ${ledger.name} does not exist yet: no requests have been checked.`
-      : `${keysOf(ledger.key).join('.')} is ${ledger.name}, so only the console of the running gateway can show counts.`,
+      : `ledger.file is ${ledger.name}, so only the console of the running gateway can show counts.`,
   );
   return emptySnapshot({ since }, systemClock());
 }

@@ -7,7 +7,6 @@ import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
-import { keysOf } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Baseline, LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -48,10 +47,7 @@ export function openReports(
     read: async (scope, file) => {
       const query = queryOf(scope);
       if (file === undefined && !ledger.isLasting)
-        throw new UsageError(
-          `the ledger is in the memory of the gateway (${keysOf(ledger.key).join('.')} is ${ledger.name}); ` +
-            'configure a ledger in a file, or name one with --ledger',
-        );
+        throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
       // A file that the user specifies must exist. The configured ledger may not exist yet, because it is created on
       // the first request.

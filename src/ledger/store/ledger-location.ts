@@ -42,7 +42,6 @@ export interface LedgerFleet {
 }
 
 const FILE_KEY = '/ledger/file';
-const STORE_KEY = '/ledger/store';
 
 /** Returns the configured location. The configuration determines the type of store. */
 export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
@@ -65,10 +64,9 @@ function unknownStore(kind: never): never {
 }
 
 function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
-  const isNamedByStore = limits.store === 'memory';
   return {
-    name: isNamedByStore ? 'memory' : IN_MEMORY,
-    key: isNamedByStore ? STORE_KEY : FILE_KEY,
+    name: IN_MEMORY,
+    key: FILE_KEY,
     isLasting: false,
     isShared: false,
     open: () => Promise.resolve(openMemoryStore(limits)),
@@ -105,7 +103,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
   if (options === undefined) throw redisFault('a ledger in Redis needs redis.url');
   return {
     name: `Redis (prefix ${options.prefix})`,
-    key: STORE_KEY,
+    key: '/ledger/store',
     isLasting: true,
     isShared: true,
     async open(fleet) {

@@ -119,14 +119,6 @@ describe('portico ladder', () => {
     expect((await ladder('--lift', 'listIdeas')).code).toBe(1);
   });
 
-  it.each([
-    [{ file: ':memory:' }, 'ledger.file is :memory:,'],
-    [{ store: 'memory' }, 'ledger.store is memory,'],
-  ])('names the key that puts the ledger in memory: %j', async (ledger, text) => {
-    more = { ledger };
-    expect((await ladder()).err).toContain(text);
-  });
-
   it('warns if the ladder file belongs to a different contract than the one in the shell', async () => {
     await writeLadderFile(ladderFile, { contract: 'another', since: 0, steps: [stepWith()] });
     const shown = await ladder();

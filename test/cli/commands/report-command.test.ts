@@ -57,13 +57,6 @@ describe('portico report', () => {
     expect(out).toContain('response 200, body /list/*/type: /list/*/type is missing');
   });
 
-  it('names the key that puts the ledger in memory, where no report can read it', async () => {
-    const config = file('memory.yaml', 'ledger: { store: memory }');
-    const { code, err } = await portico(['report', '--config', config]);
-    expect(code).toBe(2);
-    expect(err).toContain('(ledger.store is memory)');
-  });
-
   it('shows one violation in detail, even by a prefix of its fingerprint', async () => {
     const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8).toUpperCase()]);
     expect(code).toBe(0);

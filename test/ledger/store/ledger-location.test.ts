@@ -36,7 +36,7 @@ describe('the location of a ledger', () => {
   it.each([
     { options: { store: 'redis' }, redis: true, name: 'Redis (prefix portico)' },
     { options: {}, redis: true, name: 'Redis (prefix portico)' },
-    { options: { store: 'memory' }, redis: true, name: 'memory' },
+    { options: { store: 'memory' }, redis: true, name: ':memory:' },
     { options: { file: ':memory:' }, redis: true, name: ':memory:' },
     { options: { store: 'file', file: ':memory:' }, redis: true, name: ':memory:' },
     { options: { store: 'file' }, redis: true, name: LEDGER_DEFAULTS.file },
