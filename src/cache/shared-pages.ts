@@ -76,7 +76,7 @@ interface SharedPagesParts {
   readonly changes: ChangeFollower;
   readonly clock: Clock;
   readonly maxEntryBytes: number;
-  /** The release label. Gateways of different releases do not share pages, because their rules may differ. */
+  /** The release label. Gateways with different releases do not share pages, because their rules may differ. */
   readonly release: string;
   readonly times?: Partial<typeof TIMES>;
 }

@@ -133,7 +133,7 @@ export function overrideJson({ setAt, until, ...override }: Override) {
   return { ...override, setAt: isoOf(setAt), until: isoOf(until) };
 }
 
-/** Parses the active overrides. If the text is invalid, throws an error that describes the problem. */
+/** Parses the active overrides. If the content is invalid, throws an error that describes the problem. */
 export function parseOverrides(text: string): readonly Override[] {
   const { version, overrides } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');

@@ -127,7 +127,7 @@ interface SharedPageCountsParts {
   readonly position: () => LogPosition | undefined;
   /** Returns whether none of the tags has changed since the given position in the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
-  /** Returns whether this process can currently receive the changes of other gateways. */
+  /** Returns whether this process can currently receive changes from other gateways. */
   readonly isSynced: () => boolean;
 }
 

@@ -28,7 +28,7 @@ export interface TestGatewayOptions {
    * mode, the `file` verifier, and demo accounts.
    */
   readonly real?: boolean;
-  /** The text of the roles file, which replaces the package's own. */
+  /** The content of the roles file, which replaces the package's own. */
   readonly roles?: string;
   /** True if the accounts in the roles file are not demo accounts, so that they also exist with a real upstream. */
   readonly keepAccounts?: boolean;

@@ -7,7 +7,7 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 /** Returns the text of a file in the repository. */
 export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** Returns the lines of a Markdown text between a second-level heading and the next one. */
+/** Returns the lines of a Markdown string between a second-level heading and the next one. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, rest] = markdown.split(`\n## ${heading}\n`);
   if (rest === undefined) throw new Error(`there is no section "${heading}"`);
@@ -15,7 +15,7 @@ export function sectionOf(markdown: string, heading: string): string {
 }
 
 /**
- * Returns the rows in every table in a Markdown text, keyed by column header. The backticks around code are removed.
+ * Returns the rows in every table in a Markdown string, keyed by column header. The backticks around code are removed.
  */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];

@@ -122,7 +122,7 @@ interface World {
   readonly repair: () => Promise<void>;
 }
 
-/** How many requests of a case arrived at the broken upstream. */
+/** How many of a case's requests arrived at the broken upstream. */
 const arrivals = new Map<number, number>();
 const results = new Map<number, Result>();
 /** The results of the same requests after the upstream had been repaired. */

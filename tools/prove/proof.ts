@@ -27,7 +27,7 @@ export interface Proof {
   readonly run: (context: ProofContext) => Promise<ProofResult>;
 }
 
-/** Describes wrong responses or lost requests. There is one line for each distinct text, with its count. */
+/** Describes wrong responses or lost requests. There is one line for each distinct message, with its count. */
 export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }
