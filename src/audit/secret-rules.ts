@@ -20,7 +20,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
     id: 'weak-local-admin-token',
     severity: 'low',
     key: '/adminToken',
-    risk: 'Other users of this machine can guess the token.',
+    risk: 'Other users on this machine can guess the token.',
     fix: 'Use a random token of at least 16 characters.',
     find: ({ settings: { adminToken, listen } }) => (isLoopbackHost(listen.adminHost) ? weaknesses(adminToken) : []),
   },
