@@ -1,6 +1,6 @@
 import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
 import { type CounterFamily, createCounterFamily, headText, labelText } from './metric-families.ts';
-import { METRICS } from './metric-list.ts';
+import { type MetricEntry, METRICS } from './metric-list.ts';
 
 /** Counts the changes that the ladder makes. */
 export interface LadderCounters {
@@ -40,69 +40,78 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
  */
 export function createLadderMetrics(
   operations: readonly string[],
-  { checksFor, demoted, overrides }: LadderSources,
+  sources: LadderSources,
   maxSeries: number,
   earlier?: LadderMetrics,
 ): LadderMetrics {
   const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
   const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
-  const room = maxSeries - promotions.series - alerts.series;
-  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELED.length + OVERRIDES.length + 2))));
-  const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
+  const each = seriesOf(createOperationMetrics(['any'], sources).all);
+  const room = maxSeries - seriesOf([promotions, alerts]);
+  const shown = operations.slice(0, Math.max(0, Math.floor(room / each)));
+  const { demotions, all: ofOperations } = createOperationMetrics(shown, sources);
   const counters = [promotions, alerts, demotions];
   earlier?.counters.forEach((counter, index) => counters[index]?.add(counter));
-  const { labels } = METRICS.operationEnforcement;
-  const levels = shown.flatMap((operation) =>
-    LEVELED.map((check) => {
-      const name = `${METRICS.operationEnforcement.name}${labelText(labels, [operation, check])} `;
-      return () => {
-        const checks = checksFor(operation);
-        return checks === undefined ? '' : `${name}${VALUES[checks[check]]}\n`;
-      };
-    }),
-  );
-  const head = headText(METRICS.operationEnforcement);
-  const demotedGauges = shown.map((operation) => ({
-    operation,
-    name: `${METRICS.ladderDemoted.name}${labelText(METRICS.ladderDemoted.labels, [operation])} `,
-  }));
-  const demotedText = () => {
-    const now = new Set(demoted());
-    const lines = demotedGauges.map(({ operation, name }) => `${name}${now.has(operation) ? 1 : 0}\n`);
-    return headText(METRICS.ladderDemoted) + lines.join('');
-  };
-  const overrideGauges = shown.flatMap((operation) =>
-    OVERRIDES.map((kind) => {
-      const name = `${METRICS.overrides.name}${labelText(METRICS.overrides.labels, [operation, kind])} `;
-      return { operation, kind, name };
-    }),
-  );
-  const overridesText = () => {
-    const active = overrides();
-    const lines = overrideGauges.map(({ operation, kind, name }) => {
-      const count = active.filter((one) => one.operation === operation && one.kind === kind).length;
-      return `${name}${count}\n`;
-    });
-    return headText(METRICS.overrides) + lines.join('');
-  };
+  const all = [...ofOperations, promotions, alerts];
   return {
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
     counters,
-    series: [levels, demotedGauges, overrideGauges].reduce(
-      (sum, { length }) => sum + length,
-      demotions.series + promotions.series + alerts.series,
-    ),
-    text: () =>
-      [
-        head,
-        ...levels.map((line) => line()),
-        demotions.text(),
-        demotedText(),
-        promotions.text(),
-        alerts.text(),
-        overridesText(),
-      ].join(''),
+    series: seriesOf(all),
+    text: () => all.map((metric) => metric.text()).join(''),
+  };
+}
+
+/** A metric and the number of its series. */
+type LadderMetric = Pick<CounterFamily, 'series' | 'text'>;
+
+const seriesOf = (metrics: readonly LadderMetric[]) => metrics.reduce((sum, { series }) => sum + series, 0);
+
+/** Creates the metrics that have the same number of series for each operation. */
+function createOperationMetrics(operations: readonly string[], { checksFor, demoted, overrides }: LadderSources) {
+  const demotions = createCounterFamily(METRICS.ladderDemotions, [operations]);
+  const levels = createGauge(METRICS.operationEnforcement, operations, LEVELED, () => (operation, check) => {
+    const checks = checksFor(operation);
+    return checks && VALUES[checks[check]];
+  });
+  const demotedNow = createGauge(METRICS.ladderDemoted, operations, [undefined], () => {
+    const now = new Set(demoted());
+    return (operation) => Number(now.has(operation));
+  });
+  const overridden = createGauge(METRICS.overrides, operations, OVERRIDES, () => {
+    const active = overrides();
+    return (operation, kind) => active.filter((one) => one.operation === operation && one.kind === kind).length;
+  });
+  return { demotions, all: [levels, demotions, demotedNow, overridden] };
+}
+
+/**
+ * Creates a gauge with one series for each operation and each value of a second label, or only for each operation if
+ * the value is undefined. `read` is called at each scrape. It returns a function that returns the value of a series, or
+ * undefined to omit the series.
+ */
+function createGauge<Value extends string | undefined>(
+  entry: MetricEntry,
+  operations: readonly string[],
+  values: readonly Value[],
+  read: () => (operation: string, value: Value) => number | undefined,
+): LadderMetric {
+  const series = operations.flatMap((operation) =>
+    values.map((value) => {
+      const labels = value === undefined ? [operation] : [operation, value];
+      return { operation, value, name: `${entry.name}${labelText(entry.labels, labels)} ` };
+    }),
+  );
+  return {
+    series: series.length,
+    text() {
+      const valueOf = read();
+      const lines = series.map(({ operation, value, name }) => {
+        const now = valueOf(operation, value);
+        return now === undefined ? '' : `${name}${now}\n`;
+      });
+      return headText(entry) + lines.join('');
+    },
   };
 }

@@ -91,13 +91,16 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   };
   let limits = createLimits();
   let ladder = createLadder();
-  const fixed = () => gauges.series + reloads.series + ladder.series + (redis?.series ?? 0) + (limits?.series ?? 0);
+  /** The metrics that are neither metrics of requests nor in the registry. */
+  const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
+  const fixed = () => others().reduce((sum, { series }) => sum + series, gauges.series);
   // The counters always read the latest options, so that they take reloads of the baseline into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createRequestMetrics(counted(), ownSeries);
   const series = () => counters.series + fixed();
+  /** The counters that workers report to the primary process. Only the primary process counts reloads. */
   const growing = () => [
     ...counters.families,
     ...ladder.counters,
@@ -127,12 +130,10 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
         counters.relabel(counted(), ownSeries);
       });
     },
-    exposition: async (format = 'text', others) => {
+    exposition: async (format = 'text', workers) => {
       const startedAt = performance.now();
-      const own = [counters.text(format === 'openMetrics'), ladder.text(), reloads.text()];
-      if (redis !== undefined) own.push(redis.text());
-      if (limits !== undefined) own.push(limits.text());
-      const lines = [...own, await registry.metrics(), await processText(others)].join('\n');
+      const own = [counters.text(format === 'openMetrics'), ...others().map((one) => one.text())];
+      const lines = [...own, await registry.metrics(), await processText(workers)].join('\n');
       const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;

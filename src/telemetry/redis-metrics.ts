@@ -7,6 +7,7 @@ import {
   createHistogramFamily,
   headText,
   type HistogramFamily,
+  labelText,
 } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 
@@ -58,13 +59,6 @@ const KINDS = { purge: true, demote: true, forget: true, reread: true, baseline:
   true
 >;
 
-/** Returns the number of distinct values of each property among the gateways. */
-const variants = (instances: readonly InstanceFacts[]) =>
-  PROPERTIES.map((property) => {
-    const values = new Set(instances.map((instance) => instance[property]));
-    return `${METRICS.fleetVariants.name}{property="${property}"} ${values.size}\n`;
-  });
-
 /** The properties that should have the same value on all gateways. */
 const PROPERTIES = ['version', 'contract', 'configuration', 'baseline'] as const;
 
@@ -74,7 +68,22 @@ export function createRedisMetrics(): RedisMetrics {
   const sent = Object.keys(OUTCOMES).filter((outcome) => outcome !== 'skipped');
   const duration = createHistogramFamily(METRICS.redisDuration, sent, COMMAND_BUCKETS);
   const changes = createCounterFamily(METRICS.sharedChanges, [Object.keys(KINDS), ['sent', 'received']]);
+  const families = [commands, duration, changes];
   let sources: RedisSources | undefined;
+  const pages = (name: keyof SharedPageCounts) => sources?.sharedPages()[name] ?? 0;
+  const instances = () => sources?.instances() ?? [];
+  /** Returns the number of distinct values of a property among the gateways. */
+  const variants = (property: (typeof PROPERTIES)[number]) => new Set(instances().map((one) => one[property])).size;
+  const all = [
+    gauge(METRICS.redisUp, () => Number(sources?.isAvailable() ?? false)),
+    gauge(METRICS.unsynced, () => sources?.unsyncedSeconds() ?? 0),
+    ...families,
+    labeledGauge(METRICS.sharedCache, RESULTS, pages),
+    gauge(METRICS.sharedWaits, () => pages('waits')),
+    gauge(METRICS.sharedAvoided, () => pages('avoided')),
+    gauge(METRICS.fleetInstances, () => instances().length),
+    labeledGauge(METRICS.fleetVariants, PROPERTIES, variants),
+  ];
   return {
     commanded(outcome, milliseconds) {
       commands.inc(outcome);
@@ -83,28 +92,24 @@ export function createRedisMetrics(): RedisMetrics {
     changed: (kind, own) => changes.inc(kind, own ? 'sent' : 'received'),
     watch: (given) => void (sources = given),
     sources: () => sources,
-    families: [commands, duration, changes],
-    series: commands.series + duration.series + changes.series + RESULTS.length + PROPERTIES.length + 5,
-    text() {
-      const pages = sources?.sharedPages();
-      const instances = sources?.instances() ?? [];
-      const { name } = METRICS.sharedCache;
-      return [
-        single(METRICS.redisUp, Number(sources?.isAvailable() ?? false)),
-        single(METRICS.unsynced, sources?.unsyncedSeconds() ?? 0),
-        commands.text(),
-        duration.text(),
-        changes.text(),
-        headText(METRICS.sharedCache),
-        ...RESULTS.map((result) => `${name}{result="${result}"} ${pages?.[result] ?? 0}\n`),
-        single(METRICS.sharedWaits, pages?.waits ?? 0),
-        single(METRICS.sharedAvoided, pages?.avoided ?? 0),
-        single(METRICS.fleetInstances, instances.length),
-        headText(METRICS.fleetVariants),
-        ...variants(instances),
-      ].join('');
-    },
+    families,
+    series: all.reduce((sum, { series }) => sum + series, 0),
+    text: () => all.map((metric) => metric.text()).join(''),
   };
 }
 
-const single = (entry: MetricEntry, value: number) => `${headText(entry)}${entry.name} ${value}\n`;
+/** Creates a metric without labels, whose value is read at each scrape. */
+function gauge(entry: MetricEntry, value: () => number) {
+  return { series: 1, text: () => `${headText(entry)}${entry.name} ${value()}\n` };
+}
+
+/** Creates a metric with one label, whose values are read at each scrape. */
+function labeledGauge<Value extends string>(
+  entry: MetricEntry,
+  values: readonly Value[],
+  count: (value: Value) => number,
+) {
+  const names = values.map((value) => [`${entry.name}${labelText(entry.labels, [value])} `, value] as const);
+  const text = () => headText(entry) + names.map(([name, value]) => `${name}${count(value)}\n`).join('');
+  return { series: names.length, text };
+}
