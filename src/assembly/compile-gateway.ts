@@ -215,7 +215,7 @@ function stageServices(
       disabledOperations: disabledOperations(settings, contract.operations),
     }),
     shadow: services.shadow,
-    checkBody: withShadowBodies(
+    planBodyCheck: withShadowBodies(
       createCheckBody({
         schema: contract.checkRequest,
         gdpr: settings.gdpr,

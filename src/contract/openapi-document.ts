@@ -1,4 +1,4 @@
-import type { Feature, ItemsAt, Provenance } from '../model/operation.ts';
+import type { Feature, ItemsAt, Provenance, RequestRuleName } from '../model/operation.ts';
 import type { Requirement } from '../model/requirement.ts';
 
 /** A schema in the document. Its vendor extensions have already been checked. */
@@ -86,7 +86,7 @@ export interface OperationObject {
   readonly 'x-purges'?: readonly string[];
   readonly 'x-items-at': ItemsAt;
   readonly 'x-semantic-rules'?: readonly string[];
-  readonly 'x-request-rules'?: readonly string[];
+  readonly 'x-request-rules'?: readonly RequestRuleName[];
   readonly 'x-unknown-parameters'?: 'refuse' | 'report';
   readonly 'x-may-be-private'?: true;
 }

@@ -23,6 +23,19 @@ export interface Parameter {
   readonly provenance: Provenance;
 }
 
+/**
+ * The rules about request bodies that `x-request-rules` in the contract can name, each with its description. The
+ * functions are in `pipeline/check-body.ts`.
+ */
+export const REQUEST_RULES = {
+  'gdpr-csv': '`content` is CSV with the allowed columns, and each row has at least one filled cell.',
+  'comment-visibility':
+    "`visibility` and `recipients` match each other, the parent comment and the caller's permissions.",
+} as const;
+
+/** The name of a rule about request bodies. */
+export type RequestRuleName = keyof typeof REQUEST_RULES;
+
 /** A part of the legacy service that not every deployment has. */
 export type Feature = 'issue-tracker';
 
@@ -104,8 +117,8 @@ export interface Operation {
   readonly carriesPrivateFields: boolean;
   /** The names of the semantic rules for responses (rules, 7). */
   readonly semanticRules: readonly string[];
-  /** The names of the semantic rules for request bodies (`gdpr-csv`, `comment-visibility`). */
-  readonly requestRules: readonly string[];
+  /** The names of the rules about request bodies, in the order in which they run. */
+  readonly requestRules: readonly RequestRuleName[];
   readonly requestBody: RequestBody | undefined;
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];

@@ -8,12 +8,13 @@ import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../gdpr/che
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import type { Checks } from '../model/checks.ts';
-import type { Operation } from '../model/operation.ts';
+import type { Operation, RequestRuleName } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lookup } from './decide-permission.ts';
-import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
+import { toDetail } from './request-refusal.ts';
+import type { BodyFindings, PlanBodyCheck } from './stages/validate-body.ts';
 
 /** Services for checking request bodies. */
 interface CheckBodyServices {
@@ -24,38 +25,66 @@ interface CheckBodyServices {
   readonly lookUp: Lookup;
 }
 
-/**
- * Creates the function that checks a request body, first against its schema and then against the rules that a schema
- * cannot express.
- */
-export function createCheckBody(services: CheckBodyServices): CheckBody {
-  return async ({ operation, checks }, body, exchange) => {
-    const found = services.schema(operation, body);
-    const violations = found.filter((violation) => !isAdvisory(violation));
-    const advisories = found.filter(isAdvisory);
-    const reported = advisories.length === 0 ? {} : { reported: advisories };
-    if (violations.length > 0) return { violations, ...reported };
-    return { ...reported, ...(await ruleFindings(operation, checks, body, exchange)) };
-  };
+/** The findings of the rules. Only a schema leads to advisories. */
+type RuleFindings = Omit<BodyFindings, 'reported'>;
 
-  async function ruleFindings(
-    operation: Operation,
-    checks: Checks,
-    body: unknown,
-    exchange: Exchange,
-  ): Promise<BodyFindings> {
-    if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
-    if (operation.requestRules.includes('comment-visibility')) {
-      // Only an enforced check can refuse the request, so at the other levels the visibility is not looked up.
-      const visibility =
-        checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
-      return commentFindings(body, exchange, services, visibility);
-    }
-    return { violations: [] };
-  }
+/** Checks a body that is valid according to its schema. */
+type RequestRule = (body: unknown, exchange: Exchange) => RuleFindings | Promise<RuleFindings>;
+
+/** The rules about request bodies. Each function is called once per operation that names the rule. */
+const RULES: Readonly<Record<RequestRuleName, (services: CheckBodyServices, checks: Checks) => RequestRule>> = {
+  'gdpr-csv':
+    ({ gdpr }) =>
+    (body) =>
+      csvFindings(body, gdpr),
+  'comment-visibility': (services, checks) => {
+    // Only an enforced check can refuse the request, so at the other levels the visibility is not looked up.
+    const looksUp = checks.requests === 'enforce';
+    return (body, exchange) =>
+      commentFindings(
+        body,
+        exchange,
+        services,
+        looksUp ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange),
+      );
+  },
+};
+
+/**
+ * Creates the function that plans the check of an operation's request bodies: first against the schema and then against
+ * the rules that a schema cannot express.
+ */
+export function createCheckBody(services: CheckBodyServices): PlanBodyCheck {
+  return ({ operation, checks }) => {
+    const rules = operation.requestRules.map((name) => RULES[name](services, checks));
+    return async (body, exchange) => {
+      const found = services.schema(operation, body);
+      const violations = found.filter((violation) => !isAdvisory(violation));
+      const advisories = found.filter(isAdvisory);
+      const reported = advisories.length === 0 ? {} : { reported: advisories };
+      if (violations.length > 0) return { violations, ...reported };
+      return { ...reported, ...(await ruleFindings(rules, body, exchange)) };
+    };
+  };
 }
 
-function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings | Promise<BodyFindings> {
+/** Runs all rules in order. If several rules find violations, the first of these rules determines the error code. */
+async function ruleFindings(rules: readonly RequestRule[], body: unknown, exchange: Exchange): Promise<RuleFindings> {
+  const found: RuleFindings[] = [];
+  for (const rule of rules) {
+    const findings = await rule(body, exchange);
+    if (findings.violations.length > 0) found.push(findings);
+  }
+  const code = found[0]?.code;
+  const hasDetails = found.some(({ details }) => details !== undefined);
+  return {
+    violations: found.flatMap(({ violations }) => violations),
+    ...(code !== undefined && { code }),
+    ...(hasDetails && { details: found.flatMap(({ violations, details }) => details ?? violations.map(toDetail)) }),
+  };
+}
+
+function csvFindings(body: unknown, { maxRows }: GdprOptions): RuleFindings | Promise<RuleFindings> {
   const value = valueAt(body, '/content');
   const content = typeof value === 'string' ? value : '';
   return content.length > CSV_PART_LENGTH
@@ -68,7 +97,7 @@ async function commentFindings(
   exchange: Exchange,
   services: CheckBodyServices,
   visibility: () => Promise<KnownVisibility>,
-): Promise<BodyFindings> {
+): Promise<RuleFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
   // The rule applies only to bodies that set the visibility, so the parent of any other comment is not looked up.
   if (!setsVisibility) return { violations: [] };

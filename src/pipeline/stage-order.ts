@@ -16,7 +16,7 @@ import { limitRate, type RateLimiter } from './stages/limit-rate.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
-import { type BodyLimits, type CheckBody, validateBody } from './stages/validate-body.ts';
+import { type BodyLimits, type PlanBodyCheck, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
 /** Returns the planners of all stages, outermost first. Only this function defines the order of the stages. */
@@ -25,7 +25,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     refuseDisabled(services.clock),
     limitRate(services.rateLimiter),
     authorize(services.decide, services.challenge),
-    validateBody(services.checkBody, services.bodyLimits),
+    validateBody(services.planBodyCheck, services.bodyLimits),
     refuseDuplicate(services.uploads),
     boundPage(services.pageCounts, services.sharedPageCounts),
     purgeTags(services.purge),
@@ -46,7 +46,7 @@ export interface StageServices
   /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly decide: Decide;
-  readonly checkBody: CheckBody;
+  readonly planBodyCheck: PlanBodyCheck;
   readonly bodyLimits: BodyLimits;
   readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;

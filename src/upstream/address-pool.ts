@@ -187,8 +187,18 @@ export function createAddressPool(
 
 const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
-/** Failures that say nothing about the state of the address. */
-const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'too_large']);
+/** Whether the address is at fault for each kind of failure. `neutral` failures say nothing about its state. */
+const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
+  refused: 'failed',
+  reset: 'failed',
+  truncated: 'failed',
+  deadline: 'failed',
+  too_large: 'neutral',
+  aborted: 'neutral',
+  // The gateway refuses these requests before an address is chosen.
+  shed: 'neutral',
+  circuit_open: 'neutral',
+};
 
 /** Returns a handler that forwards every event and, once the request has ended, reports its outcome. */
 function observed(
@@ -211,7 +221,7 @@ function observed(
     },
     onResponseError(controller, error) {
       const failure = sendingFailure(error, request, 'waiting');
-      end(failure instanceof UpstreamFailure && !NEUTRAL.has(failure.kind) ? 'failed' : 'neutral');
+      end(failure instanceof UpstreamFailure ? OUTCOMES[failure.kind] : 'neutral');
       handler.onResponseError?.(controller, error);
     },
   };

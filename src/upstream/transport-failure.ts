@@ -51,27 +51,27 @@ function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {
   return BY_PHASE[phase];
 }
 
-const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]>> = {
-  refused: ['upstream_refused', 'The upstream cannot be reached.'],
-  reset: ['upstream_reset', 'The connection to the upstream was lost.'],
-  truncated: ['upstream_reset', 'The connection to the upstream was lost during the response.'],
-  deadline: ['upstream_timeout', 'The upstream did not respond in time.'],
-  shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.'],
-  circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.'],
-  too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
+/** The error for a kind of failure. The seconds are the value of `Retry-After` if the failure does not contain one. */
+type ErrorParts = readonly [code: ErrorCode, text: string, retryAfterSeconds: number | undefined];
+const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
+  refused: ['upstream_refused', 'The upstream cannot be reached.', undefined],
+  reset: ['upstream_reset', 'The connection to the upstream was lost.', undefined],
+  truncated: ['upstream_reset', 'The connection to the upstream was lost during the response.', undefined],
+  deadline: ['upstream_timeout', 'The upstream did not respond in time.', undefined],
+  shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.', 1],
+  circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.', 1],
+  too_large: ['upstream_response_too_large', 'The upstream response is too large.', undefined],
   // No client receives this error. The code distinguishes it from real failures in the log and the metrics.
-  aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
+  aborted: ['client_closed', 'The client disconnected before the upstream responded.', undefined],
 };
-
-const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);
 
 /** Returns a sentence that describes a kind of failure to clients and in reports. */
 export const failureText = (kind: UpstreamFailureKind): string => BY_KIND[kind][1];
 
 /** Returns the error for a transport failure, which is the same in every mode (rules, 8, last row). */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
-  const [code, text] = BY_KIND[failure.kind];
-  const seconds = failure.retryAfterSeconds ?? (WITH_RETRY.has(failure.kind) ? 1 : undefined);
+  const [code, text, retryAfterSeconds] = BY_KIND[failure.kind];
+  const seconds = failure.retryAfterSeconds ?? retryAfterSeconds;
   const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
   return new GatewayError(code, text, { headers, cause: failure });
 }

@@ -82,15 +82,19 @@ export interface UpstreamGate {
   history(): GateHistory;
 }
 
-// Failures caused by the gateway or the client do not count against the upstream.
-const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'circuit_open']);
-// The upstream responded, so the transport works even if the response exceeds the size limit.
-const TRANSPORT_WORKED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
-
-function outcomeOf(failure: UpstreamFailure | undefined): CircuitOutcome {
-  if (failure === undefined || TRANSPORT_WORKED.has(failure.kind)) return 'success';
-  return NEUTRAL.has(failure.kind) ? 'neutral' : 'failure';
-}
+/** The outcome that each kind of failure has for the circuit. */
+const OUTCOMES: Readonly<Record<UpstreamFailureKind, CircuitOutcome>> = {
+  refused: 'failure',
+  reset: 'failure',
+  truncated: 'failure',
+  deadline: 'failure',
+  // The upstream responded, so the transport works even if the response exceeds the size limit.
+  too_large: 'success',
+  // Failures caused by the gateway or the client do not count against the upstream.
+  aborted: 'neutral',
+  shed: 'neutral',
+  circuit_open: 'neutral',
+};
 
 /** Creates the gate. `onCircuit` is called when the circuit opens or closes. */
 export function createUpstreamGate(
@@ -118,7 +122,7 @@ export function createUpstreamGate(
     return false;
   };
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
-    const outcome = outcomeOf(failure);
+    const outcome = failure === undefined ? 'success' : OUTCOMES[failure.kind];
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
     // A refused connection affects all pages. A trial must end with a verdict, no matter which page it requested.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
@@ -130,7 +134,7 @@ export function createUpstreamGate(
     page?: string,
   ) => {
     lastFailure = failure?.facts;
-    if (failure?.facts !== undefined && !NEUTRAL.has(failure.kind))
+    if (failure?.facts !== undefined && OUTCOMES[failure.kind] !== 'neutral')
       pastFailure = { ...failure.facts, kind: failure.kind, at: clock() };
     settle(outcomeFor(failure, page));
   };

@@ -98,6 +98,12 @@ describe('loading the contract', () => {
     ['an unknown flag', 'flag: superuser', 'flag: superusr', { suggestion: 'superuser' }],
     ['an unknown semantic rule', 'space-filter', 'space-fliter', { suggestion: 'space-filter' }],
     ['an unknown request rule', 'gdpr-csv', 'gdpr-cvs', { suggestion: 'gdpr-csv' }],
+    [
+      'a request rule that never runs, because the operation has no body',
+      'x-semantic-rules: [executions-when-finished]',
+      'x-request-rules: [gdpr-csv]',
+      { message: 'has no effect, because the operation has no requestBody' },
+    ],
     ['a placeholder without a parameter', "'group:{groupId}'", "'group:{gruopId}'", { suggestion: 'groupId' }],
     ['a path parameter without a placeholder', 'group/{groupId}/user', 'group/7/user', {}],
     [

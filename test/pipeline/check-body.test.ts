@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_COMMENTS_OPTIONS } from '../../src/comments/comments-options.ts';
 import type { CheckLevel } from '../../src/model/checks.ts';
+import { REQUEST_RULES, type RequestRuleName } from '../../src/model/operation.ts';
 import { createCheckBody } from '../../src/pipeline/check-body.ts';
 import { type ExchangeParts, exchangeWith, plannedWith, violationWith } from '../builders/exchange.ts';
 
@@ -11,10 +12,15 @@ interface World {
   readonly level?: CheckLevel;
 }
 
-async function checked(rule: string, body: unknown, world: World = {}, parts: ExchangeParts = {}) {
+async function checked(
+  rules: RequestRuleName | readonly RequestRuleName[],
+  body: unknown,
+  world: World = {},
+  parts: ExchangeParts = {},
+) {
   const { comments = {}, holds = ALL, schema = [], level = 'enforce' } = world;
   const asked: string[] = [];
-  const check = createCheckBody({
+  const planCheck = createCheckBody({
     schema: () => schema,
     gdpr: { duplicateWindowSeconds: 600, maxRows: 2 },
     comments: DEFAULT_COMMENTS_OPTIONS,
@@ -24,8 +30,8 @@ async function checked(rule: string, body: unknown, world: World = {}, parts: Ex
       return Promise.resolve(comments[target]);
     },
   });
-  const planned = plannedWith({ operation: { requestRules: [rule] }, checks: { requests: level } });
-  return { ...(await check(planned, body, exchangeWith(parts))), asked };
+  const planned = plannedWith({ operation: { requestRules: [rules].flat() }, checks: { requests: level } });
+  return { ...(await planCheck(planned)(body, exchangeWith(parts))), asked };
 }
 
 const ALL = [
@@ -49,7 +55,42 @@ describe('the check of a body', () => {
   });
 
   it('finds nothing if the schema covers everything', async () => {
-    expect((await checked('', {})).violations).toEqual([]);
+    expect((await checked([], {})).violations).toEqual([]);
+  });
+});
+
+describe('the rules about request bodies', () => {
+  // A new name needs a body that violates its rule.
+  const BROKEN: Readonly<Record<RequestRuleName, object>> = {
+    'gdpr-csv': { content: 'username\n' },
+    'comment-visibility': { recipients: [{ id: 1 }] },
+  };
+  const names = Object.keys(REQUEST_RULES) as RequestRuleName[];
+  const [csv, visibility] = ['gdpr-csv-no-user', 'recipients_without_visibility'] as const;
+
+  it.each(names)('run %s for an operation that names it, and only then', async (name) => {
+    expect((await checked(name, BROKEN[name], {}, onNode)).violations).toHaveLength(1);
+    expect((await checked([], BROKEN[name], {}, onNode)).violations).toEqual([]);
+  });
+
+  it('all run, in the order in which the operation names them', async () => {
+    const body = Object.assign({}, ...Object.values(BROKEN)) as object;
+    const found = await checked(['gdpr-csv', 'comment-visibility'], body, {}, onNode);
+    expect(found.violations.map(({ keyword }) => keyword)).toEqual([csv, visibility]);
+    const reversed = await checked(['comment-visibility', 'gdpr-csv'], body, {}, onNode);
+    expect(reversed.violations.map(({ keyword }) => keyword)).toEqual([visibility, csv]);
+  });
+
+  it('refuse with the code of the first violated rule, and with the details of all of them', async () => {
+    const body = Object.assign({}, ...Object.values(BROKEN)) as object;
+    const found = await checked(['comment-visibility', 'gdpr-csv'], body, {}, onNode);
+    expect(found).toMatchObject({ code: 'recipients_without_visibility' });
+    expect(found.details).toHaveLength(2);
+    expect(await checked(['gdpr-csv', 'comment-visibility'], body, {}, onNode)).not.toHaveProperty('code');
+    const valid = { ...body, content: 'username\nalice\n' };
+    expect(await checked(['gdpr-csv', 'comment-visibility'], valid, {}, onNode)).toMatchObject({
+      code: 'recipients_without_visibility',
+    });
   });
 });
 

@@ -223,6 +223,15 @@ describe('several addresses', () => {
     await expect.poll(() => pool.upstream.health().addresses.map(({ inFlight }) => inFlight)).toEqual([0, 0]);
   });
 
+  it('are not blamed for a response head that is larger than the limit', async () => {
+    const large = ({ socket }: RawRequest) =>
+      void socket.write(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(1_000_000)}\r\nContent-Length: 0\r\n\r\n`);
+    const servers = await start(large, ok);
+    const pool = poolOf(originsOf(servers), { ejection: { failures: 1, seconds: 10, maxSeconds: 120 } });
+    expect((await sendAll(pool, 4)).toSorted()).toEqual([200, 200, 'too_large', 'too_large']);
+    expect(statesOf(pool)).toEqual(['healthy', 'healthy']);
+  });
+
   it('are not blamed for clients that disconnect during an upload', async () => {
     const servers = await start(ok, ok);
     const pool = poolOf(originsOf(servers), { ejection: { failures: 1, seconds: 10, maxSeconds: 120 } });

@@ -112,6 +112,22 @@ describe('a gate', () => {
     expect(state()).toBe('open');
   });
 
+  it.each<[UpstreamFailureKind, 'open' | 'closed', recorded: boolean]>([
+    ['refused', 'open', true],
+    ['reset', 'open', true],
+    ['truncated', 'open', true],
+    ['deadline', 'open', true],
+    ['too_large', 'closed', true],
+    ['aborted', 'closed', false],
+    ['shed', 'closed', false],
+    ['circuit_open', 'closed', false],
+  ])('after a failure of kind %s has a circuit that is %s', async (kind, expected, recorded) => {
+    const { gate, fail, state } = gateWith(1);
+    await fail(kind);
+    expect(state()).toBe(expected);
+    expect(gate.history().lastFailure?.kind).toBe(recorded ? kind : undefined);
+  });
+
   it('counts the failures of a page again after a success', async () => {
     const { gate, fail, state } = gateWith(4);
     for (let count = 0; count < 5; count += 1) await fail('reset', '/page');

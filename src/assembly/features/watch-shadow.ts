@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Ledger } from '../../ledger/record/create-ledger.ts';
 import { type ShadowContract, createShadowContract } from '../../pipeline/shadow-contract.ts';
-import type { CheckBody } from '../../pipeline/stages/validate-body.ts';
+import type { PlanBodyCheck } from '../../pipeline/stages/validate-body.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Start } from '../load-start.ts';
 
@@ -28,11 +28,14 @@ export function assembleShadow(
   });
 }
 
-/** Wraps a body check so that each parsed request body is passed to the shadow contract before the check runs. */
-export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
-  if (watch === undefined) return check;
-  return (planned, body, exchange) => {
-    watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
-    return check(planned, body, exchange);
+/** Wraps the body checks so that each parsed request body is passed to the shadow contract before the check runs. */
+export function withShadowBodies(planCheck: PlanBodyCheck, watch: ShadowContract | undefined): PlanBodyCheck {
+  if (watch === undefined) return planCheck;
+  return (planned) => {
+    const check = planCheck(planned);
+    return (body, exchange) => {
+      watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
+      return check(body, exchange);
+    };
   };
 }

@@ -1,6 +1,7 @@
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
+import { REQUEST_RULES } from '../../model/operation.ts';
 import type { Requirement } from '../../model/requirement.ts';
 import { CONTRACT_SOURCE, resourceFile } from '../contract-files.ts';
 import {
@@ -17,8 +18,6 @@ import { SEMANTIC_RULES } from '../semantic-rules.ts';
 // Names that an operation cannot have, either because they are reserved as metric labels or because they are names of
 // inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
-
-const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
 /**
  * Checks what JSON Schema cannot check in a document: references, placeholders, and the names in catalogs and rules.
@@ -79,8 +78,10 @@ function checkOperation(document: OpenApiDocument, path: string, operation: Oper
     if (!SEMANTIC_RULES.has(name))
       faults.push(unknownName(`${pointer}/x-semantic-rules`, 'semantic rule', name, SEMANTIC_RULES.keys()));
   for (const name of operation['x-request-rules'] ?? [])
-    if (!REQUEST_RULES.includes(name))
-      faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, REQUEST_RULES));
+    if (!Object.hasOwn(REQUEST_RULES, name))
+      faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, Object.keys(REQUEST_RULES)));
+  if (operation['x-request-rules'] !== undefined && operation.requestBody === undefined)
+    faults.push(fault(`${pointer}/x-request-rules`, 'has no effect, because the operation has no requestBody'));
   if (operation['x-requires'])
     faults.push(...checkRequirement(document, operation['x-requires'], `${pointer}/x-requires`));
   return faults;

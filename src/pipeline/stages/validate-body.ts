@@ -25,11 +25,10 @@ export interface BodyFindings {
 }
 
 /** Checks an operation's parsed body against the schema and the rules that a schema cannot express. */
-export type CheckBody = (
-  planned: PlannedOperation,
-  body: unknown,
-  exchange: Exchange,
-) => Promise<BodyFindings> | BodyFindings;
+type CheckBody = (body: unknown, exchange: Exchange) => Promise<BodyFindings> | BodyFindings;
+
+/** Returns the check of an operation's bodies. It is called once per operation, before the first request. */
+export type PlanBodyCheck = (planned: PlannedOperation) => CheckBody;
 
 /** Limits for request bodies. */
 export interface BodyLimits {
@@ -38,13 +37,14 @@ export interface BodyLimits {
 }
 
 /** Reads and checks the request body, and forwards the original bytes upstream. */
-export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner {
+export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',
     plan(planned) {
       const { operation, checks, transparent } = planned;
       if (operation.requestBody === undefined) return undefined;
       const level = checks.requests;
+      const check = planCheck(planned);
       return (next) => async (exchange) => {
         const read = await readBody(exchange.arrival.body, { bytes: limits.bytes });
         if (read.state === 'broken')
@@ -61,7 +61,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
         if (level === 'off') return next(passed);
         let findings: BodyFindings;
         try {
-          findings = await inspect(planned, read.bytes, passed, { check, limits });
+          findings = await inspect(read.bytes, passed, { check, limits });
         } catch (error) {
           if (!transparent) throw error;
           // The body has already been read, so it must be forwarded from memory.
@@ -97,7 +97,6 @@ function detached(body: Readable): Readable {
 }
 
 async function inspect(
-  planned: PlannedOperation,
   bytes: Buffer,
   exchange: Exchange,
   { check, limits }: { readonly check: CheckBody; readonly limits: BodyLimits },
@@ -126,7 +125,7 @@ async function inspect(
   // was not checked.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'The request body contains a repeated member.');
-  return check(planned, parsed.value, exchange);
+  return check(parsed.value, exchange);
 }
 
 function one(category: Violation['category'], at: string, keyword: string, message: string): BodyFindings {

@@ -26,11 +26,15 @@ const reporting: PlannedParts = { ...write, checks: { requests: 'report' } };
 function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHING) {
   const next = createNext();
   const checked: unknown[] = [];
-  const check = (_planned: unknown, body: unknown) => {
+  const check = (body: unknown) => {
     checked.push(body);
     return findings;
   };
-  const handle = stageIn(validateBody(check, LIMITS), plannedWith(parts), next);
+  const handle = stageIn(
+    validateBody(() => check, LIMITS),
+    plannedWith(parts),
+    next,
+  );
   const send = (arrival: Arrival, trace = traceWith({ requests: { level: 'enforce', outcome: 'passed' } })) => ({
     answer: handle(exchangeWith({ arrival, trace })),
     trace,
@@ -53,7 +57,7 @@ const broken = (chunks: number) =>
 
 describe('validate-body', () => {
   it('has no work for operations without a body', () => {
-    expect(validateBody(() => NOTHING, LIMITS).plan(plannedWith())).toBeUndefined();
+    expect(validateBody(() => () => NOTHING, LIMITS).plan(plannedWith())).toBeUndefined();
   });
 
   it('forwards the bytes of a valid body unchanged', async () => {
@@ -268,10 +272,18 @@ describe('a body beyond the limits of JSON', () => {
     const parts: PlannedParts = { ...reporting, transparent: true };
     const trace = traceWith();
     const exchange = exchangeWith({ arrival: json('{"a":1}'), trace });
-    await stageIn(validateBody(breaking, LIMITS), plannedWith(parts), next)(exchange);
+    await stageIn(
+      validateBody(() => breaking, LIMITS),
+      plannedWith(parts),
+      next,
+    )(exchange);
     expect(textOf(next.asked[0]?.body)).toBe('{"a":1}');
     expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
-    const strict = stageIn(validateBody(breaking, LIMITS), plannedWith(write), createNext());
+    const strict = stageIn(
+      validateBody(() => breaking, LIMITS),
+      plannedWith(write),
+      createNext(),
+    );
     expect(await failureOf(strict(exchangeWith({ arrival: json('{}') })))).toBe(mistake);
   });
 });
