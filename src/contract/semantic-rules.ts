@@ -6,6 +6,7 @@ import { responseViolation } from './violations.ts';
 /** Requires that `listCount` equals the number of items in `list`. */
 const listCount: SemanticRule = {
   name: 'list-count',
+  description: '`listCount` is the number of items in `list`.',
   reads: [],
   excerpt: () => ['/list', '/listCount'],
   check: (json) => {
@@ -22,6 +23,7 @@ const listCount: SemanticRule = {
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
+  description: '`page` is at most `pageCount`, unless the list is empty, or `page` is the first or the requested page.',
   reads: [],
   excerpt: () => ['/page', '/pageCount', '/totalCount'],
   check: (json, { paging }, { page: requested }) => {
@@ -36,6 +38,7 @@ const pageWithinCount: SemanticRule = {
 /** Requires that a comment has recipients only if its visibility is `recipients`. */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
+  description: '`recipients` is present only with the visibility `recipients`.',
   reads: ['visibility', 'recipients'],
   excerpt: (item) => [`${item}/visibility`, `${item}/recipients`],
   check: (json, operation) =>
@@ -50,6 +53,7 @@ const recipientsVisibility: SemanticRule = {
 /** Requires that a finished privacy job has `executions` and that a pending job does not. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
+  description: 'A `FINISHED` job has `executions`, and a `PENDING` job does not.',
   reads: ['status', 'executions'],
   excerpt: (item) => [`${item}/status`, `${item}/executions`],
   check: (json, operation) =>
@@ -68,6 +72,7 @@ const executionsWhenFinished: SemanticRule = {
 /** Requires that a canceled action contains the date of the cancellation and the user who canceled the action. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
+  description: 'A canceled action has `canceledByUser` and `canceledDate`.',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
   excerpt: () => ACTIONS.flatMap((at) => [`${at}/canceled`, `${at}/canceledByUser`, `${at}/canceledDate`]),
   check: (json) =>
@@ -83,6 +88,7 @@ const canceledFields: SemanticRule = {
 /** Requires that, if the request contains `spaceId`, every item is in that space. */
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
+  description: 'If the request contains `spaceId`, the `containerIds` of every item that has them contain that id.',
   reads: ['containerIds'],
   appliesTo: ({ spaceId }) => spaceId !== undefined,
   excerpt: (item) => [`${item}/containerIds/*`],
@@ -100,6 +106,7 @@ const spaceFilter: SemanticRule = {
  */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
+  description: 'The action is canceled, its verb is `favorited`, and its node is the requested one.',
   reads: ['result'],
   excerpt: () => excerptOfResult('favoriteAction'),
   check: (json, _, parameters) => canceledResult(json, 'favoriteAction', 'favorited', parameters),
@@ -110,6 +117,7 @@ const unfavoriteResult: SemanticRule = {
  */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
+  description: 'The action is canceled, its verb is `wikified`, and its node is the requested one.',
   reads: ['result'],
   excerpt: () => excerptOfResult('wikifyAction'),
   check: (json, _, parameters) => canceledResult(json, 'wikifyAction', 'wikified', parameters),
@@ -120,6 +128,7 @@ const DEFAULT_PAGE_SIZE = 20;
 /** Requires that a response contains at most 20 actions if no page size was requested. */
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
+  description: 'There are at most 20 actions if no `pageSize` was requested.',
   reads: [],
   appliesTo: ({ query }) => !query.has('pageSize'),
   excerpt: () => ['/actions'],
@@ -138,6 +147,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Requires that actions are ordered from newest to oldest, unless a different order was requested. */
 const newestFirst: SemanticRule = {
   name: 'newest-first',
+  description: 'The newest action comes first if no `sort` was requested.',
   reads: ['actionDate'],
   appliesTo: ({ query }) => !query.has('sort'),
   excerpt: () => ['/actions/*/actionDate'],
@@ -160,6 +170,7 @@ const newestFirst: SemanticRule = {
 function onlyTypes(name: string, ...types: readonly string[]): SemanticRule {
   return {
     name,
+    description: `Every item has the type ${types.map((type) => `\`${type}\``).join(' or ')}.`,
     reads: ['type'],
     excerpt: (item) => [`${item}/type`],
     check: (json, operation) =>
@@ -264,6 +275,8 @@ interface Finding {
  */
 interface SemanticRule {
   readonly name: string;
+  /** What the rule requires, for readers of the console's API docs and of docs/contract.md. */
+  readonly description: string;
   /** The fields of an item that the rule reads. If a projection may have removed one of them, the rule is skipped. */
   readonly reads: readonly string[];
   /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */

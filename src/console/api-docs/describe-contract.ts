@@ -5,8 +5,9 @@ import {
   resolve,
   type SchemaObject,
 } from '../../contract/openapi-document.ts';
+import { SEMANTIC_RULES } from '../../contract/semantic-rules.ts';
 import type { Checks } from '../../model/checks.ts';
-import type { Operation } from '../../model/operation.ts';
+import { type Operation, REQUEST_RULES } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain.ts';
 
 /** What the description of the contract is made from. */
@@ -102,8 +103,8 @@ function describeOperation({ document, checksFor }: DescribedSources, operation:
     cache: cacheability,
     purges,
     checks: checksFor(id),
-    responseRules: operation.semanticRules.map(withText),
-    requestRules: operation.requestRules.map(withText),
+    responseRules: operation.semanticRules.map((name) => ({ name, text: SEMANTIC_RULES.get(name)?.description ?? '' })),
+    requestRules: operation.requestRules.map((name) => ({ name, text: REQUEST_RULES[name] })),
     parameters: (source.parameters ?? []).map((one) => resolve(document, 'parameters', one)),
     requestBody: source.requestBody && {
       required: source.requestBody.required ?? false,
@@ -116,8 +117,6 @@ function describeOperation({ document, checksFor }: DescribedSources, operation:
   };
 }
 
-const withText = (name: string) => ({ name, text: RULE_TEXTS[name] ?? '' });
-
 function contentOf(document: OpenApiDocument, content: ContentObject) {
   return Object.entries(content).map(([mediaType, { examples = {}, ...rest }]) =>
     Object.assign(rest, {
@@ -128,22 +127,3 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
     }),
   );
 }
-
-/** The descriptions of the semantic rules, by rule name. docs/contract.md contains the same descriptions. */
-const RULE_TEXTS: Readonly<Record<string, string>> = {
-  'list-count': '`listCount` is the number of items in `list`.',
-  'page-within-count': '`page` is at most `pageCount`, unless the list is empty or it is the first page.',
-  'recipients-visibility': '`recipients` is present only with the visibility `recipients`.',
-  'executions-when-finished': '`executions` is present if and only if the job is `FINISHED`.',
-  'canceled-fields': 'A canceled action has `canceledByUser` and `canceledDate`.',
-  'space-filter': "With `spaceId`, every item's `containerIds` contains that id.",
-  'unfavorite-result': 'The action is canceled, its verb is `favorited`, and its node is the requested one.',
-  'unwikify-result': 'The action is canceled, its verb is `wikified`, and its node is the requested one.',
-  'action-page-size': 'There are at most 20 actions if no `pageSize` was requested.',
-  'newest-first': 'The newest action comes first if no `sort` was requested.',
-  'only-kbentry': 'Every item is a `kbentry`.',
-  'only-ideas': 'Every item is an `idea`.',
-  'only-comments': 'Every item is a `comment` or an `ideacomment`.',
-  'gdpr-csv': 'The body contains CSV with the allowed columns and at least one filled cell in each row.',
-  'comment-visibility': 'Visibility and recipients match each other, the parent comment, and the caller’s permissions.',
-};
