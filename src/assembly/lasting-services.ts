@@ -13,6 +13,7 @@ import type { LadderState } from '../ladder/ladder-step.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
 import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
+import { ledgerAt } from '../ledger/store/ledger-location.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import type { Operation } from '../model/operation.ts';
@@ -153,8 +154,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   (shared ?? processes)?.listen(changesOf(purge, baselineFollower(live, first)));
   demotions?.applyTo(live);
   const changes = (shared ?? processes)?.changes;
-  const fleet = shared && { redis: shared.redis, replica: instance };
-  const ledger = assembleLedger(settings, start, { clock, kindOf, logger, fleet, role });
+  const ledger = assembleLedger(settings, start, {
+    clock,
+    kindOf,
+    logger,
+    location: ledgerAt(settings.ledger, settings.redis),
+    writer: { replica: instance, redis: shared?.redis },
+    role,
+  });
   const metrics = createMetrics(
     { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
     shared?.metrics,

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../src/lib/clock.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import type { LedgerBatch } from '../../src/ledger/ledger-store.ts';
@@ -28,6 +29,34 @@ export const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   entries: [],
   traffic: [],
   dropped: 0,
+  ...more,
+});
+
+/** Creates traffic rows of one operation. */
+export const trafficOf = (requests: number, operation = 'listIdeas', hour = NOW / HOUR_MS) => [
+  { operation, hour, requests, checks: {} },
+];
+/** Creates an entry of a batch: one occurrence of a violation. */
+export const entryOf = (fingerprint: string, more: Partial<LedgerBatch['entries'][number]> = {}) => ({
+  facts: {
+    fingerprint,
+    operation: 'listIdeas',
+    status: 200,
+    check: 'responses' as const,
+    direction: 'response' as const,
+    category: 'type' as const,
+    location: 'body' as const,
+    keyword: 'type',
+    schemaPath: '#/type',
+    at: '/list/*/id',
+    message: 'm'.repeat(300),
+    suggestion: undefined,
+  },
+  firstSeenAt: NOW,
+  lastSeenAt: NOW,
+  hours: [[NOW / HOUR_MS, 1]] as const,
+  callers: [1],
+  samples: [],
   ...more,
 });
 

@@ -51,11 +51,14 @@ const traffic = (requests: number, more: Partial<TrafficDelta> = {}): TrafficDel
 const read = (store: LedgerStore, query = {}) => store.read(query, NOW);
 const samplesOf = (...ids: string[]) => ids.map((requestId) => ({ requestId, seenAt: NOW, found: 'a number' }));
 
-/** Defines the tests that every ledger store must pass. */
-export function ledgerStoreContract(name: string, open: (limits: StoreLimits) => LedgerStore): void {
+/** Defines the tests that every ledger store must pass. A shared store must also pass `sharedLedgerContract`. */
+export function ledgerStoreContract(
+  name: string,
+  open: (limits: StoreLimits) => LedgerStore | Promise<LedgerStore>,
+): void {
   const opened: LedgerStore[] = [];
-  const storeWith = (limits: Partial<StoreLimits> = {}): LedgerStore => {
-    const store = open({ maxEntries: 100, retentionDays: 30, ...limits });
+  const storeWith = async (limits: Partial<StoreLimits> = {}): Promise<LedgerStore> => {
+    const store = await open({ maxEntries: 100, retentionDays: 30, ...limits });
     opened.push(store);
     return store;
   };
@@ -65,7 +68,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
 
   describe(`${name} as a ledger store`, () => {
     it('is empty at first', async () => {
-      expect(await read(storeWith())).toMatchObject({
+      expect(await read(await storeWith())).toMatchObject({
         takenAt: NOW,
         since: undefined,
         releases: [],
@@ -76,7 +79,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('adds up the occurrences of the same violation', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       await store.write(batch({ entries: [entry({ count: 2, callers: [1, 2], samples: samplesOf('a', 'b', 'c') })] }));
       const later = entry({ at: NOW + HOUR, count: 3, callers: [2, 3], samples: samplesOf('d', 'e', 'f') });
       expect(await store.write(batch({ release: 'two', entries: [later] }))).toMatchObject({ entries: 1, dropped: 0 });
@@ -95,7 +98,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('returns the counts of the last 24 hours and the first release, if they are requested', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       await store.write(batch({ entries: [entry({ at: NOW - 30 * HOUR, count: 9 })] }));
       await store.write(batch({ release: 'two', entries: [entry({ at: NOW - 23 * HOUR, count: 4 })] }));
       await store.write(batch({ release: 'three', entries: [entry({ at: NOW, count: 2 })] }));
@@ -107,7 +110,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
 
     // An earlier version used the `undocumented` category for undocumented paths and parameters.
     it('continues an entry of an earlier version, with the latest category', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       await store.write(batch({ entries: [entry({ category: 'undocumented' })] }));
       expect((await read(store)).entries).toMatchObject([{ category: 'undocumented', count: 1 }]);
       await store.write(batch({ entries: [entry({ category: 'not-allowed' })] }));
@@ -115,7 +118,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('adds up traffic and check outcomes, including requests outside the contract', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       const passed = { passed: 2, reported: 1, refused: 0 };
       await store.write(
         batch({ traffic: [traffic(3, { checks: { requests: passed } }), traffic(1, { operation: undefined })] }),
@@ -141,7 +144,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
 
     // Because of this order, a client that makes up parameter names cannot push other violations out of the store.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
-      const store = storeWith({ maxEntries: 20 });
+      const store = await storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>
         entry({ fingerprint: keyword, direction: 'request', keyword, at: NOW + index }),
       );
@@ -163,7 +166,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('returns the most recently seen entries first', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       await store.write(
         batch({
           entries: [
@@ -177,7 +180,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('filters by hour, release and operation', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       await store.write(
         batch({
           entries: [entry({ at: NOW - HOUR, count: 5 }), entry({ fingerprint: 'b', operation: undefined })],
@@ -224,14 +227,14 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('lists the most recent release last', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       for (const [index, release] of ['one', 'two', 'one'].entries())
         await store.write(batch({ writtenAt: NOW + index, release, traffic: [traffic(1)] }));
       expect((await read(store)).releases).toEqual(['two', 'one']);
     });
 
     it('reserves half of its entries for each direction and evicts the least recently seen ones', async () => {
-      const store = storeWith({ maxEntries: 4 });
+      const store = await storeWith({ maxEntries: 4 });
       await store.write(batch({ entries: [entry({ fingerprint: 'answer' })] }));
       const many = Array.from({ length: 5 }, (_, index) =>
         entry({ fingerprint: `asked${index}`, direction: 'request', at: NOW + index }),
@@ -243,7 +246,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('removes what was not seen again within the retention period', async () => {
-      const store = storeWith({ retentionDays: 2 });
+      const store = await storeWith({ retentionDays: 2 });
       const old = NOW - 3 * DAY;
       const oldTraffic = traffic(7, { hour: hourAt(old) });
       await store.write(
@@ -264,7 +267,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     });
 
     it('stores text with quotes and line breaks unchanged', async () => {
-      const store = storeWith();
+      const store = await storeWith();
       const facts = { ...entry().facts, message: `it's "so"\n; DROP TABLE entries`, operation: `o'p` };
       await store.write(batch({ release: `r'1"`, entries: [{ ...entry(), facts }] }));
       expect((await read(store)).entries).toMatchObject([{ message: facts.message, releases: { [`r'1"`]: 1 } }]);

@@ -4,8 +4,7 @@ import type { BaselineFile } from '../../ledger/baseline-file.ts';
 import { LedgerStoreError, type OpenedStore, StoreUnavailable } from '../../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
 import type { KindOf } from '../../ledger/record/fingerprint.ts';
-import { ledgerAt, type LedgerFleet } from '../../ledger/store/ledger-location.ts';
-import { openMemoryStore } from '../../ledger/store/memory-store.ts';
+import { type LedgerLocation, type LedgerWriter, openLedgerInMemory } from '../../ledger/store/ledger-location.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../model/fault.ts';
@@ -16,8 +15,9 @@ interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
   readonly logger: Logger;
-  /** The connection to Redis and the name of this instance. Undefined if Redis is not configured. */
-  readonly fleet: Omit<LedgerFleet, 'onDataLost'> | undefined;
+  readonly location: LedgerLocation;
+  /** What this gateway provides to the store. */
+  readonly writer: Omit<LedgerWriter, 'onDataLost'>;
   readonly role: ProcessRole | undefined;
 }
 
@@ -25,10 +25,10 @@ interface LedgerParts {
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
-  { clock, kindOf, logger, fleet, role }: LedgerParts,
+  { clock, kindOf, logger, location, writer, role }: LedgerParts,
 ): Ledger {
   const { ledger: options, release } = settings;
-  const inMemory = openMemoryStore(options);
+  const inMemory = openLedgerInMemory(options);
   return createLedger({
     clock,
     kindOf,
@@ -36,8 +36,10 @@ export function assembleLedger(
     operations: contract.operations.map(({ id }) => id),
     inMemory,
     openStore: async () => {
-      if (role?.kind === 'worker' && !ledgerAt(options, settings.redis).isShared) return openLedgerOfPrimary(role);
-      const opened = await openStore(settings, inMemory, logger, fleet);
+      if (role?.kind === 'worker' && !location.isShared) return openLedgerOfPrimary(role);
+      const onDataLost = () =>
+        logger.error('the shared ledger has lost its data: counting starts again, and earlier counts are missing');
+      const opened = await openStore(settings, location, inMemory, logger, { ...writer, onDataLost });
       if (role?.kind === 'primary') serveLedgerStore(role, opened);
       return opened;
     },
@@ -50,21 +52,18 @@ export function assembleLedger(
 }
 
 async function openStore(
-  { ledger, redis, originOf, placeOf }: Settings,
+  { originOf, placeOf }: Settings,
+  location: LedgerLocation,
   inMemory: OpenedStore,
   logger: Logger,
-  fleet: LedgerParts['fleet'],
+  writer: LedgerWriter,
 ): Promise<OpenedStore> {
-  const location = ledgerAt(ledger, redis);
   if (!location.isLasting) return inMemory;
   try {
-    const onDataLost = () =>
-      logger.error('the shared ledger has lost its data: counting starts again, and earlier counts are missing');
-    return await location.open(fleet && { ...fleet, onDataLost });
+    return await location.open(writer);
   } catch (error) {
     if (!(error instanceof LedgerStoreError)) throw error;
-    // The operator did not choose this location, so startup continues even if the default folder is not writable.
-    if (error.problem === 'unusable' && originOf(location.key) === 'default') {
+    if (location.mayBeReplaced && error.problem === 'unusable' && originOf(location.key) === 'default') {
       logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;
     }

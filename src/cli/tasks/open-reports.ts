@@ -73,7 +73,7 @@ function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contra
 /** Throws a UsageError if the ledger has no data from the requested gateway. */
 function requireReplica(replica: string | undefined, { replicas }: LedgerSnapshot, ledger: string): void {
   if (replica === undefined) return;
-  if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share in Redis');
+  if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share');
   const known = replicas.map((one) => one.replica);
   if (known.includes(replica)) return;
   const near = closestName(replica, known);

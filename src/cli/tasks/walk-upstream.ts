@@ -1,7 +1,7 @@
 import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../config/settings.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
-import { ledgerAt, inMemoryOptions } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt, openLedgerInMemory } from '../../ledger/store/ledger-location.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { renderJson } from '../../report/json-report.ts';
@@ -91,7 +91,7 @@ async function createWalkLedger({ release, ledger }: Settings, { gateway, servic
     kindOf: services.kindOf,
     release,
     operations: gateway.contract.operations.map(({ id }) => id),
-    inMemory: await ledgerAt(inMemoryOptions(ledger)).open(),
+    inMemory: openLedgerInMemory(ledger),
   });
 }
 

@@ -11,20 +11,26 @@ import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './sqlite/file-store.ts';
 
 /** The location where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
-interface LedgerLocation {
-  /** The location as written in the configuration. */
+export interface LedgerLocation {
+  /** The name of the location in reports and messages, such as the path of the file. It must not contain a secret. */
   readonly name: string;
-  /** The configuration key that sets the location, as a JSON pointer. */
+  /** The configuration key that sets the location, as a JSON pointer. Errors of the store are reported at this key. */
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
   /** True if several processes can write to the store. Otherwise, worker processes write through the primary. */
   readonly isShared: boolean;
   /**
-   * Opens the store for a gateway. Throws `LedgerStoreError`. `fleet` is the gateway's connection to Redis, which a
-   * shared ledger needs.
+   * True if the gateway uses a ledger in memory, and logs a warning, when the store is unusable and `key` is not
+   * configured. Everything that it counts is then lost when it ends, so this must be false unless the location is a
+   * default that nobody chose. If it is false, the gateway does not start with an unusable store.
    */
-  open(fleet?: LedgerFleet): Promise<OpenedStore>;
+  readonly mayBeReplaced: boolean;
+  /**
+   * Opens the store for a gateway. Throws `LedgerStoreError` if the store is missing or unusable. A shared store that
+   * cannot be reached is opened all the same, so that the gateway starts and writes to the store later.
+   */
+  open(writer: LedgerWriter): Promise<OpenedStore>;
   /**
    * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read because the
    * ledger is in memory or has not been used yet. Throws `StartFault` if the ledger cannot be used.
@@ -32,13 +38,14 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** The parts that a gateway needs to use a ledger in Redis. */
-export interface LedgerFleet {
-  readonly redis: Redis;
-  /** The name of this instance. */
+/** What a gateway provides to the store that it opens. Everything else that a store needs is in its options. */
+export interface LedgerWriter {
+  /** The name of this instance, under which a shared store also counts its requests separately. */
   readonly replica: string;
-  /** Called when the Redis server has lost data that this process wrote. */
+  /** Called when a shared store has lost data that this process wrote. */
   readonly onDataLost: () => void;
+  /** The gateway's connection to Redis, which the store in Redis uses. Undefined if Redis is not configured. */
+  readonly redis: Redis | undefined;
 }
 
 const FILE_KEY = '/ledger/file';
@@ -69,7 +76,8 @@ function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
     key: FILE_KEY,
     isLasting: false,
     isShared: false,
-    open: () => Promise.resolve(openMemoryStore(limits)),
+    mayBeReplaced: false,
+    open: () => Promise.resolve(openLedgerInMemory(limits)),
     read: () => Promise.resolve(undefined),
   };
 }
@@ -81,6 +89,8 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     key: FILE_KEY,
     isLasting: true,
     isShared: false,
+    // If the folder of the default file is not writable, the gateway starts anyway.
+    mayBeReplaced: true,
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
@@ -106,10 +116,11 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
     key: '/ledger/store',
     isLasting: true,
     isShared: true,
-    async open(fleet) {
-      if (fleet === undefined) throw new Error('a ledger in Redis needs the connection of the gateway');
+    mayBeReplaced: false,
+    async open({ redis, replica, onDataLost }) {
+      if (redis === undefined) throw new Error('a ledger in Redis needs the connection of the gateway');
       const { openRedisStore } = await import('./redis-store.ts');
-      return openRedisStore({ ...fleet, limits });
+      return openRedisStore({ redis, replica, onDataLost, limits });
     },
     async read(query) {
       const { secrets, faults } = readRedisSecrets(options);
@@ -128,6 +139,11 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
       }
     },
   };
+}
+
+/** Opens a ledger in memory. It is used until the configured store is open, and for the report at the end of a walk. */
+export function openLedgerInMemory(limits: LedgerOptions): OpenedStore {
+  return openMemoryStore(limits);
 }
 
 /**

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { assembleLedger } from '../../../src/assembly/features/assemble-ledger.ts';
 import type { Start } from '../../../src/assembly/load-start.ts';
+import type { ProcessRole } from '../../../src/assembly/sharing/process-role.ts';
 import { loadSettings } from '../../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
@@ -11,7 +12,9 @@ import { loadContract } from '../../../src/contract/load-contract.ts';
 import { packageRoot } from '../../../src/files/package-root.ts';
 import { assembleGateway, createGateway } from '../../../src/gateway.ts';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
+import { LedgerStoreError } from '../../../src/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/ledger/record/fingerprint.ts';
+import { ledgerAt, type LedgerLocation, type LedgerWriter } from '../../../src/ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
@@ -70,6 +73,39 @@ describe('the ledger of a gateway', () => {
     }
   });
 
+  /** A location that is neither a file nor Redis. Each call of `open` adds the writer to `writers`. */
+  function sharedLocation(more: Partial<LedgerLocation> = {}) {
+    const writers: LedgerWriter[] = [];
+    const location: LedgerLocation = {
+      name: 'a database',
+      key: '/ledger/store',
+      isLasting: true,
+      isShared: true,
+      mayBeReplaced: false,
+      open: (writer) => {
+        writers.push(writer);
+        return Promise.resolve(openMemoryStore(LEDGER_DEFAULTS));
+      },
+      read: () => Promise.resolve(undefined),
+      ...more,
+    };
+    return { location, writers };
+  }
+
+  /** Assembles a ledger at a location, and collects what it logs. */
+  function assembledAt(location: LedgerLocation, role?: ProcessRole) {
+    const log: string[] = [];
+    const ledger = assembleLedger(settingsIn(tempFolder()), { contract: loadContract(CONTRACT_DEFAULTS) } as Start, {
+      clock: createTestClock(),
+      kindOf: createKindOf(),
+      logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
+      location,
+      writer: { replica: 'pod-a', redis: undefined },
+      role,
+    });
+    return { ledger, log };
+  }
+
   it('is written by the primary process for its workers, unless they can all write to it', async () => {
     const called: string[] = [];
     const call = async (name: string) => {
@@ -77,22 +113,35 @@ describe('the ledger of a gateway', () => {
       const { fingerprints, callerKey } = openMemoryStore(LEDGER_DEFAULTS);
       return { fingerprints, callerKey };
     };
-    const openInWorker = (config: object) => {
-      const settings = settingsIn(tempFolder(), config);
-      const start = { contract: loadContract(CONTRACT_DEFAULTS) } as Start;
-      return assembleLedger(settings, start, {
-        clock: createTestClock(),
-        kindOf: createKindOf(),
-        logger: pino({ level: 'silent' }),
-        fleet: undefined,
-        role: { kind: 'worker', primary: { call, isOpen: true }, handlers: {} },
-      }).open();
-    };
-    await openInWorker({});
+    const role: ProcessRole = { kind: 'worker', primary: { call, isOpen: true }, handlers: {} };
+    await assembledAt(ledgerAt({ ...LEDGER_DEFAULTS, file: join(tempFolder(), 'ledger.db') }), role).ledger.open();
     expect(called).toEqual(['ledger.open']);
-    // There is no connection to Redis in this test, so the attempt to use one is reported.
-    await expect(openInWorker({ redis: { url: 'redis://127.0.0.1:1' } })).rejects.toThrow('needs the connection');
+    const { location, writers } = sharedLocation();
+    await assembledAt(location, role).ledger.open();
     expect(called).toEqual(['ledger.open']);
+    expect(writers).toHaveLength(1);
+  });
+
+  it('gives a shared store the name of the instance, and logs that the store has lost its data', async () => {
+    const { location, writers } = sharedLocation();
+    const { ledger, log } = assembledAt(location);
+    await ledger.open();
+    expect(writers).toMatchObject([{ replica: 'pod-a', redis: undefined }]);
+    writers[0]?.onDataLost();
+    expect(log.join('')).toContain('the shared ledger has lost its data');
+  });
+
+  // The key of the location has its default value here. If the gateway nevertheless used its memory, everything that it
+  // counts would be missing from the shared ledger, and only a line in the log would say so.
+  it('is not replaced with memory if a store that may not be replaced is unusable', async () => {
+    const unusable = () => Promise.reject(new LedgerStoreError('unusable', 'no such table', 'create the table'));
+    const { ledger } = assembledAt(sharedLocation({ open: unusable }).location);
+    await expect(ledger.open()).rejects.toMatchObject({
+      faults: [{ message: 'ledger.store: no such table', suggestion: 'create the table' }],
+    });
+    const replaceable = assembledAt(sharedLocation({ open: unusable, mayBeReplaced: true }).location);
+    await replaceable.ledger.open();
+    expect(replaceable.log.join('')).toContain('the ledger is stored in memory only');
   });
 
   it('reports a configured file that cannot be opened as a configuration error, with its place', async () => {
