@@ -19,7 +19,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** The services and the state that the admin side shows or changes. */
+/** The services and state that the admin side shows or changes. */
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
@@ -75,8 +75,8 @@ export function createAdminApp(services: AdminAppServices): Express {
     const format = metrics.formatFor(req.headers.accept);
     const text = await metrics.exposition(format);
     res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
-    // A metric's name is repeated on every line, so compression makes the response about twenty times smaller. The
-    // compression runs on another thread.
+    // A metric's name is repeated on every line, so compression makes the response about twenty times smaller.
+    // Compression runs on another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });
@@ -106,8 +106,7 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 
 /**
  * Logs operators' requests. Changes and refusals are always logged. Page views and metric scrapes are logged only at
- * the `debug` level. The serializers return nothing, because the logging library would otherwise log the token and the
- * query.
+ * the `debug` level. The serializers return nothing, so that the logging library does not log the token and the query.
  */
 function logRequests(logger: Logger): RequestHandler {
   return pinoHttp({

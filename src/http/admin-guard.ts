@@ -7,12 +7,12 @@ import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 
-/** Options for access control on the admin side. Requests for health checks and metrics are not subject to it. */
+/** Options for access control on the admin side. Health checks and metrics require no token. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
   readonly token: string | undefined;
-  /** The clock that the limit on failed attempts uses. Defaults to the system clock. */
+  /** The clock for the limit on failed attempts. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
@@ -23,8 +23,8 @@ export interface AdminGuardOptions {
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after the correct token was sent from it. During this time, clients that share the
- * address, for example behind a proxy, cannot lock out the operator by sending wrong tokens.
+ * How long an address is remembered after it has sent the correct token. During this time, wrong tokens from clients
+ * that share the address, for example behind a proxy, cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
@@ -39,7 +39,7 @@ const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer real
 /**
  * Controls operators' access (rules, 12). A token is required if one is configured, or if the admin side listens on any
  * address that is not a loopback address. If no token is required, the Host header must contain a loopback name, so
- * that a page of another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
+ * that a page on another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);

@@ -27,10 +27,7 @@ export interface ArrivalOptions {
   readonly clock: Clock;
 }
 
-/**
- * Returns the request id for logs and responses. This is the client's own id if it is safe to log, and otherwise a new
- * id.
- */
+/** Returns the request id for logs and responses: the client's own id if it is safe to log, or a new id. */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
@@ -75,8 +72,8 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address, which is read in advance. After the socket is closed, the address is no longer available, but
-   * work for the request may continue.
+   * The client's address. It is read in advance because it is no longer available after the socket is closed, when work
+   * on the request may still continue.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
@@ -162,7 +159,7 @@ export class HttpArrival implements Arrival {
     const { trustedProxies, isTrusted } = this.#setup;
     if (trustedProxies.length === 0 || !isTrusted(this.#peerAddress, 0)) return own;
     const [sent = ''] = headers['x-forwarded-proto']?.toString().toLowerCase().split(',', 1) ?? [];
-    // The scheme becomes part of addresses in responses, so only a valid scheme is used.
+    // The scheme becomes part of addresses in responses, so an invalid scheme is ignored.
     return SCHEME.test(sent.trim()) ? sent.trim() : own;
   }
 

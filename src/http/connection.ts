@@ -26,12 +26,12 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message to which the next byte belongs: the request line, the rest of the head, or the body. */
+  /** The part of a message that the next byte belongs to: the request line, the rest of the head, or the body. */
   #part: 'line' | 'head' | 'body' = 'line';
   /** The beginning of a request line that is not complete yet. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** The number of bytes of the next blank line (CR LF CR LF) that have been received. At 4, the line is complete. */
+  /** The number of bytes of the next blank line (CR LF CR LF) that have been received. The line is complete at 4. */
   #blankLine = 0;
   /** The number of body bytes that have not been received yet. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
@@ -147,8 +147,8 @@ export class Connection {
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
     const end = this.#pastBlankLine(chunk, searchFrom);
     this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // The parser refuses some heads only after it has emitted the request. Therefore, the request is passed to the
-    // application after the parser has returned.
+    // The parser refuses some heads only after it has emitted the request. The request is therefore passed to the
+    // application only after the parser has returned.
     if (this.#begun && !this.#refused) this.#dispatch();
     if (this.#blankLine !== 4 || this.#endMessage()) return end;
     this.#part = 'body';
@@ -230,9 +230,8 @@ interface BufferedSocket extends Record<symbol, unknown> {
 /**
  * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
  * avoids this, but is available only for sockets that connect to a server, so the internal properties behind the option
- * are set here. Sockets that lack these properties keep the default. TLS sockets keep it too: even after being paused,
- * they emit all records that they have received, and the stream cannot keep these records in order if they are in a
- * shared buffer.
+ * are set here. Sockets that lack these properties keep the default. TLS sockets keep it too, because they emit all
+ * received records even after being paused, and a shared buffer could not preserve the order of these records.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   if ('encrypted' in socket) return;

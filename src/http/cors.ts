@@ -54,7 +54,7 @@ const isPreflight = ({ method, headers }: IncomingMessage) =>
 type Preflight = (req: IncomingMessage, res: ServerResponse, own: readonly string[]) => boolean;
 
 /**
- * Creates the function that responds to preflight requests. The function returns false if it has not responded, for
+ * Creates the function that responds to preflight requests. The function returns false if it does not respond, for
  * example because the path is not documented.
  */
 function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, services: () => PublicServices): Preflight {
@@ -87,7 +87,7 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
   try {
     ({ path } = arrival);
   } catch {
-    // The target is refused when the ordinary handler processes the request.
+    // The ordinary handler will refuse the target.
     return undefined;
   }
   const match = gateway.contract.match(path);

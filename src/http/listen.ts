@@ -43,7 +43,8 @@ export interface Listener {
   readonly url: string;
   /**
    * Stops accepting connections. Each open connection is closed after the response to its latest request or, if that
-   * response has begun, to its next request. Connections that are idle for `idleMs` are closed too.
+   * response has already begun, after the response to the next request. Connections that are idle for `idleMs` are
+   * closed too.
    */
   close(grace: Grace): Promise<void>;
 }
@@ -99,7 +100,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** The default for `idleMs`, which is longer than a request needs to arrive. */
+/** The default for `idleMs`, which is longer than a request takes to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -140,7 +141,7 @@ const ACCEPT_MS = 2000;
  * If the listener were closed without this step, these connections would be reset.
  */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // The time is limited, because a load balancer may continue to open connections.
+  // The time is limited, because a load balancer may keep opening connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const onConnection = () => {

@@ -102,8 +102,8 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 }
 
 /**
- * Refuses a target that contains a different host than the Host header. The host in an absolute target takes precedence
- * (RFC 9112, 3.2.2), but the upstream, or a proxy in front of the gateway, may use the Host header.
+ * Refuses a target whose host differs from the Host header. The host in an absolute target takes precedence (RFC 9112,
+ * 3.2.2), but the upstream, or a proxy in front of the gateway, may use the Host header.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];
@@ -124,15 +124,15 @@ export interface ParserError extends Error {
 }
 
 /**
- * Returns the refusal for an error that Node's parser or one of its timeouts reports. Returns undefined for an error of
- * the connection.
+ * Returns the refusal for an error that Node's parser or one of its timeouts reports. Returns undefined for a
+ * connection error.
  */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
-  // The parser uses one code both for an unknown coding and for a coding combined with a Content-Length. Only the
-  // second case is ambiguous.
+  // The parser uses one code for both an unknown coding and a coding combined with a Content-Length. Only the second
+  // case is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }

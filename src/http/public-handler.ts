@@ -15,8 +15,8 @@ export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, Re
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /**
-   * Checks a request's head and returns the reason why it must be refused, if there is one. Undefined if the gateway's
-   * own listener has already checked the head.
+   * Checks a request's head and returns the reason why it must be refused, if any. Undefined if the gateway's own
+   * listener has already checked the head.
    */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
@@ -31,9 +31,7 @@ interface Handled {
 /** The handler of the public side. A reload replaces its services. */
 export interface PublicHandler {
   readonly handle: RequestListener;
-  /**
-   * Uses other services for new requests. Requests in progress continue to use the services with which they started.
-   */
+  /** Replaces the services for new requests. Requests in progress continue with the services that they started with. */
   use(services: PublicServices): void;
 }
 
@@ -53,7 +51,7 @@ export function createPublicHandler(first: PublicServices): PublicHandler {
     const services = current;
     const arrival = readArrival(req);
     const request = { req, res, arrival, trace: traceOf(arrival) };
-    // A reply from the cache is written and recorded immediately, so no listener for its end is needed.
+    // A reply from the cache is written and recorded immediately, so there is no need to listen for its end.
     const pending = handleRequest(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
@@ -121,7 +119,7 @@ interface RecordedRequest {
 export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
   let isRecorded = false;
-  // A variable costs less than `once`, which would create a function for each request and then remove the listener.
+  // A variable is cheaper than `once`, which would create a function for each request and then remove the listener.
   const end = () => {
     if (!isRecorded) record(request, res.writableFinished, services);
     isRecorded = true;

@@ -151,7 +151,7 @@ interface WatchParts {
   readonly server: Pick<Server, 'setSecureContext' | 'setTicketKeys'>;
   readonly clock: Clock;
   readonly onReplaced: (identity: TlsIdentity) => void;
-  /** Called with the reasons why the new certificate cannot be used. The old certificate then stays in use. */
+  /** Called with the reasons why the new certificate cannot be used. The old certificate stays in use. */
   readonly onRefused: (faults: readonly TlsFault[]) => void;
   /** The interval at which the files are checked for changes, in milliseconds. */
   readonly intervalMs?: number;

@@ -37,7 +37,7 @@ export function createTlsServer(
   const server = createServer({
     ...settings,
     ...identity.context,
-    // Clients that insist on another protocol are refused during the handshake.
+    // Clients that require another protocol are refused during the handshake.
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: options.handshakeTimeoutSeconds * 1000,
     requestCert: options.clientCertificates !== 'none',
@@ -70,8 +70,8 @@ export function createTlsServer(
 }
 
 /**
- * Connects the process to its own listener, as if a client on this machine had completed the handshake. To connect over
- * the network, the process would have to trust the listener's certificate and might need a client certificate.
+ * Connects the process to its own listener, as if a client on the same machine had completed the handshake. To connect
+ * over the network, the process would have to trust the listener's certificate and might need a client certificate.
  */
 export function connectWithin(server: EventEmitter): Duplex {
   const [client, accepted] = duplexPair();

@@ -16,7 +16,7 @@ export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
 
 /** The functions with which the `Contract-Status` header is computed. */
 interface ContractStatusOptions<Checked> {
-  /** Returns the fingerprint that a violation has in the ledger. */
+  /** Returns the fingerprint of a violation in the ledger. */
   readonly reportIdOf: (trace: Checked, violation: Violation) => string;
   /** Returns whether the baseline accepts a violation. */
   readonly isAccepted: (trace: Checked, violation: Violation) => boolean;
@@ -127,7 +127,8 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // No body is sent to a HEAD request, but the upstream connection is released only after the body has been read.
+    // A HEAD response is sent without a body, but the upstream connection is released only after the body has been
+    // read.
     reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
@@ -189,8 +190,8 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
   if (!hasId) headers.push('X-Request-Id', trace.requestId);
   const { rateLimit } = trace;
   if (rateLimit !== undefined) headers.push('RateLimit-Policy', rateLimit.policy, 'RateLimit', rateLimit.state);
-  // A response that comes from the cache or from the gateway itself was not checked during this request, so the
-  // contract status is omitted.
+  // A response from the cache or from the gateway itself was not checked during this request, so the contract status is
+  // omitted.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked) {
     try {

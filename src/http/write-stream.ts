@@ -12,8 +12,8 @@ interface StreamContext {
 /**
  * Writes a streamed body no faster than the client reads it. Returns the number of bytes written. If some bytes have
  * not been sent yet, returns a promise for that number, which resolves when the response closes. If the body turns out
- * to be incomplete, the part that was received is sent and the connection is then closed abruptly, because a normal end
- * would make the response look complete. If the client disconnects or stops reading for too long, the body is
+ * to be incomplete, the part that was received is sent, and the connection is then closed abruptly, because a normal
+ * end would make the response look complete. If the client disconnects or stops reading for too long, the body is
  * destroyed.
  */
 export function writeStream(
@@ -52,7 +52,7 @@ export function writeStream(
       if (isWaiting) awaitClient();
     },
   });
-  // Most bodies are complete after the first read. In this case, the number is returned without waiting.
+  // Most bodies are complete after the first read. In this case, the number is returned immediately.
   if (state === 'read' && isSent(res)) return bytes;
   isWaiting = true;
   if (state !== 'reading' || res.writableNeedDrain) awaitClient();

@@ -24,12 +24,12 @@ export interface AddressChange {
 
 /** Distributes requests among several addresses of the upstream, and avoids those that fail. */
 interface AddressPool {
-  /** Connections that choose an address for every request. */
+  /** Connections for which an address is chosen for every request. */
   readonly connections: Connections;
-  /** A proxy that chooses an address for every request. */
+  /** A proxy for which an address is chosen for every request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
-  /** Records that the probes of an address have failed, or that they have succeeded again. */
+  /** Records that the probes of an address have failed or have succeeded again. */
   probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
   health(): readonly AddressHealth[];
 }
@@ -81,8 +81,8 @@ export function createAddressPool(
     return best;
   };
   /**
-   * Returns the address for a request, even if no address is usable, because the circuit decides whether requests are
-   * sent at all.
+   * Returns the address for a request, even if no address is usable, because it is the circuit that decides whether
+   * requests are sent at all.
    */
   const choose = (avoided?: string): Member => {
     const now = clock();
@@ -130,7 +130,7 @@ export function createAddressPool(
 
   const dispatch = (to: (member: Member) => Pick<Dispatcher, 'dispatch'>) => ({
     dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
-      // A request that is repeated goes to a different address.
+      // A repeated request is sent to a different address.
       const member = choose(request.sentTo);
       request.sentTo = member.host;
       return to(member).dispatch(request, observed(request, handler, begin(member)));
@@ -159,7 +159,7 @@ export function createAddressPool(
           events.onResponse(incoming);
         },
         onError(error) {
-          // If the body from the client failed, the address is not at fault.
+          // If the client's body failed, the address is not at fault.
           end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
           events.onError(error);
         },

@@ -27,7 +27,7 @@ const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
-/** Compiles the patterns for the upstream's own origin and the configured ones, for both http and https. */
+/** Compiles the patterns for the upstream's own origin and the configured ones, with both http and https. */
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];
@@ -92,8 +92,8 @@ const LONGEST_SCAN = 4 * 1024 * 1024;
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let remaining = LONGEST_SCAN;
-  // An address can begin in one chunk and end in the next, so the search also covers as much of the next chunk as the
-  // longest address needs.
+  // An address can begin in one chunk and end in the next, so the search extends into the next chunk by the length of
+  // the longest address.
   const spans = (chunk: Buffer): boolean => {
     if (tail === '') return false;
     const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
@@ -201,7 +201,7 @@ export interface UpstreamAddress {
 /** The location of the address in the configuration, for use in configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
-/** Parses the base address. If it is invalid, returns all errors in it. */
+/** Parses the base address. If it is invalid, returns all of its errors. */
 export function parseUpstreamUrl(
   text: string,
   place: UrlPlace,

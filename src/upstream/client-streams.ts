@@ -19,16 +19,16 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
 }
 
 /**
- * Returns the client in whose turn a waiting request is served. This is the caller if it is verified, and the network
- * otherwise.
+ * Returns the client whose turn determines when a waiting request is served: the caller if it is verified, or the
+ * network if it is not.
  */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }
 
 /**
- * Counts the exchanges that stream a body to or from the client, so that the client determines how long they take.
- * They have separate limits so that slow clients cannot take the places of exchanges that only wait for the upstream.
+ * Counts the exchanges that stream a body to or from the client, so that the client determines how long they take. They
+ * have separate limits so that slow clients cannot take slots from exchanges that wait only for the upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */

@@ -4,8 +4,7 @@ import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /**
- * Connections to the upstream: persistent connections for safe requests, and new connections that each carry a single
- * request.
+ * Connections to the upstream: persistent connections for safe requests, and new connections for a single request each.
  */
 export interface Connections {
   readonly persistent: RequestSender;
@@ -56,7 +55,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** An undici client that carries one request at a time and records the state of the connection in the request. */
+  /** An undici client that handles one request at a time and records the state of the connection in the request. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
@@ -124,7 +123,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 /**
  * Keeps reading from a socket after a write has failed, and calls `onError` for the first failed write. A server can
  * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). In that case, the next
- * write fails although the response has already arrived, and Node would destroy the socket together with the unread
+ * write fails even though the response has already arrived, and Node would destroy the socket together with the unread
  * response. After a failed write, all later writes are discarded. The response still ends, or is truncated, when the
  * connection ends.
  */
@@ -159,13 +158,13 @@ const STATUS_END = STATUS_AT + 3;
 
 /**
  * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader receives
- * only final responses. Otherwise, undici would close a connection on which an unrequested `100 Continue` arrives.
- * The socket is destroyed if the server switches protocols (101), or sends more than 64 interim responses or more
- * than 16 KiB of them.
+ * only final responses. Without this step, undici would close a connection on which an unrequested `100 Continue`
+ * arrives. The socket is destroyed if the server switches protocols (101), or sends more than 64 interim responses or
+ * more than 16 KiB of them.
  *
- * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected
- * only until the final response to that request arrives. `onInterim` is called when the first interim response to a
- * request begins.
+ * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
+ * until the final response to that request arrives. `onInterim` is called when the first interim response to a request
+ * begins.
  */
 export function skipInterimResponses(socket: Socket, onInterim?: () => void): () => void {
   const push = socket.push.bind(socket);
@@ -230,7 +229,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 }
 
-/** Returns true if the bytes begin like an interim response or are too few to tell. */
+/** Returns true if the bytes begin like an interim response or if there are too few bytes to tell. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

@@ -41,8 +41,8 @@ export interface UpstreamRequest {
   /** The raw path and query, relative to the base address. The base path is added when the request is sent. */
   readonly target: string;
   /**
-   * The headers to send. Hop-by-hop headers, `Host` and `Expect` are removed from them, and the length is computed
-   * again.
+   * The headers to send. They are sent without hop-by-hop headers, `Host` and `Expect`, and with the content length
+   * recomputed.
    */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
@@ -64,8 +64,8 @@ export interface UpstreamRequest {
    *
    * `buffered`: the whole body without its content coding, or a failure.
    *
-   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails just
-   * as the received body does.
+   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
+   * same way as the received body.
    *
    * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
    * the client's streams.
@@ -137,8 +137,8 @@ export function createUpstream(
   const limitedGate = createUpstreamGate(limits, clock, observesLimits ? undefined : onCircuit);
   const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
   const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
-  // In `observe` mode, clients must not notice that Portico reuses connections, so there is no limit on how many lost
-  // requests are repeated.
+  // In `observe` mode, clients must not notice that Portico reuses connections, so any number of lost requests may be
+  // repeated.
   const budget = observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock);
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   let safeRequests = 0;
@@ -210,7 +210,7 @@ export function createUpstream(
     }
   };
 
-  /** Sends a request and returns the head of the response together with its unread body. */
+  /** Sends a request and returns the head of the response and the unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
     const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
     return send(request, path, (to, wire, progress) => sendRequest(to, wire, bounds, progress));
@@ -228,7 +228,7 @@ export function createUpstream(
   };
 
   /**
-   * From now on, counts the response as one of the client's streams, because the client determines how long it takes.
+   * Counts the response as one of the client's streams from now on, because the client determines how long it takes.
    */
   const continueAsStream = (
     { method, owner = noOwner }: UpstreamRequest,
@@ -378,7 +378,7 @@ const noOwner = (): StreamOwner => ({ caller: undefined, isVerified: false, addr
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
-// A reused connection can also close before the request has been written to it, and the error then looks like a
+// A reused connection can also close before the request has been written to it, in which case the error looks like a
 // failed attempt to connect.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
@@ -409,7 +409,7 @@ function logged<T>(once: SendOnce<T>, log: AttemptLog, clock: Clock): SendOnce<T
   };
 }
 
-/** Sets `traceparent` in a list of alternating names and values. Portico adds this header after all others. */
+/** Sets `traceparent` in a list of alternating names and values. Portico adds this header last. */
 function nameSpan(headers: string[], traceparent: string): void {
   for (let index = headers.length - 2; index >= 0; index -= 2) {
     if (headers[index] !== 'traceparent') continue;

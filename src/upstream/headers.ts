@@ -86,7 +86,7 @@ export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   ];
 }
 
-/** The ids by which the upstream can identify an exchange that serves more than one client. */
+/** The ids that the upstream can use to identify an exchange that serves more than one client. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;
@@ -106,8 +106,8 @@ export function sharedIdentity(): SharedIdentity {
 }
 
 /**
- * Creates new ids, like {@link sharedIdentity}, for an exchange whose span is exported. If Portico started the trace
- * of the request, the exchange belongs to that trace. If the client started it, the exchange does not continue it,
+ * Creates new ids, like {@link sharedIdentity}, for an exchange whose span is exported. If Portico started the trace of
+ * the request, the exchange belongs to that trace. If the client started it, the exchange does not continue that trace,
  * because the client chose its id.
  */
 export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpanId'>): SharedIdentity {
@@ -119,9 +119,9 @@ export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpa
 
 /**
  * Returns the forwarding headers for a request whose response is stored. If the upstream copies the value of a header
- * into the page, other clients can see that value. The headers therefore contain nothing that the client chose and
- * that is not in the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme
- * and host are sent only if they are configured.
+ * into the page, other clients can see that value. The headers therefore contain nothing that the client chose, except
+ * what is part of the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme and
+ * host are sent only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [
@@ -160,8 +160,8 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these headers are sent only by old proxies, but they too apply to a single connection. `Proxy-*` is matched
-  // by its prefix.
+  // Some of these headers are sent only by old proxies, but they also apply to a single connection. `Proxy-*` is
+  // matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
   ['expect', GROUP.connectionRequest],
@@ -192,7 +192,7 @@ const MAX_SPELLINGS = 500;
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
-/** Returns the groups of a header name in any spelling, or 0 if the header belongs to none. */
+/** Returns the groups of a header name in any spelling, or 0 if it belongs to none. */
 function groupsOf(name: string): number {
   return name.length > MAX_NAME ? readGroups(name) : cachedGroups(name);
 }
@@ -255,7 +255,7 @@ const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control'
  * Returns the headers without those that `Connection` lists. Headers that frame or describe the content cannot be
  * removed this way. If a client could remove the length, the body would be forwarded without framing, and the upstream
  * would read the body as a second request. If a client could remove the credential, the upstream would make its
- * decisions about a different caller than Portico does.
+ * decisions for a different caller than Portico does.
  */
 function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
   if (NAMES_NONE.test(connection)) return headers;

@@ -11,9 +11,9 @@ export interface ObservedPass extends GatePass {
 }
 
 /**
- * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. The exchange also
- * enters `limited`, which has the configured limits. If `limited` refuses the exchange, the refusal is only recorded,
- * and no exchange waits for `limited`.
+ * Creates a gate for `observe` mode. Each exchange is admitted by `open`, which has no limits. The exchange also enters
+ * `limited`, which has the configured limits. A refusal by `limited` is only recorded, and no exchange waits for
+ * `limited`.
  */
 export function observeLimits(open: UpstreamGate, limited: UpstreamGate): UpstreamGate {
   const observe = (pass: GatePass, admission: () => GatePass | Promise<GatePass>): ObservedPass => {

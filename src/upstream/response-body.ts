@@ -69,8 +69,8 @@ export async function decodeForInspection(
   );
 }
 
-// The decoded body no longer has a content coding, so that header is removed, and the length is set to the length of
-// the decoded body.
+// The decoded body no longer has a content coding, so `Content-Encoding` is removed, and `Content-Length` is set to the
+// length of the decoded body.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
   if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;
@@ -83,7 +83,7 @@ function withLength(headers: HeaderPairs, method: string, codings: readonly stri
   });
 }
 
-// Returns whether all headers can stay as they are.
+// Returns whether all headers can be used unchanged.
 function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
   return headers.every(([name, value]) => {
     if (name.length === 16) return name.toLowerCase() !== 'content-encoding';

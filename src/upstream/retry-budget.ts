@@ -18,8 +18,8 @@ interface RetryBudget {
 }
 
 /**
- * Creates a budget. It starts full and never exceeds `burst` retries, which is the number of idle connections that an
- * upstream restart can close at the same time.
+ * Creates a budget, which starts full and never exceeds `burst` retries. `burst` is the number of idle connections that
+ * an upstream restart can close at the same time.
  */
 export function createRetryBudget(
   { percent, minPerSecond }: RetryBudgetOptions,

@@ -15,7 +15,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 
 /** The limits for sending a request with a body. */
 interface ProxiedBounds {
-  /** Stops the exchange. The reason for the stop becomes the error of the exchange. */
+  /** Stops the exchange. The reason for stopping becomes the exchange's error. */
   readonly stop: Stop;
   readonly options: Pick<
     UpstreamOptions,
@@ -116,7 +116,7 @@ export function sendProxied(
       if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
-      // While reading is paused, the client and not the upstream causes the delay.
+      // While reading is paused, it is the client that causes the delay, not the upstream.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
       const received = new StreamedBody({ pause: () => given.pause(), resume: () => given.resume(), abort: finish });
       body = received;
@@ -172,7 +172,7 @@ const EVENTS = Symbol('events');
 
 /**
  * The request that the library receives in place of the client's request. It has the gateway's own headers and a
- * harmless URL so that the library does not read any of the client's data. `pathRewrite` sets the actual path.
+ * harmless URL, so that the library never sees the client's data. `pathRewrite` sets the actual path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -244,8 +244,8 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
 
 /**
  * Returns the headers in the form that the library expects: repeated headers become lists, and Node writes each value
- * on its own line. Each name keeps the case of its first occurrence. `Host` names the upstream. The framing always
- * depends on the body, never on the client's headers.
+ * on its own line. Each name keeps the case of its first occurrence. `Host` contains the upstream's host. The framing
+ * always depends on the body, never on the client's headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
@@ -289,8 +289,8 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
 const SHORT_BYTES = 65_536;
 
 /**
- * Returns whether the body must be read completely before the request takes a slot at the upstream. Otherwise, a slow
- * client would occupy a slot.
+ * Returns whether the body must be read completely before the request takes an upstream slot, so that a slow client
+ * does not occupy a slot.
  */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;

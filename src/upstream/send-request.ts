@@ -25,7 +25,7 @@ export interface StreamedResponse {
 
 /** The limits for sending one request. */
 interface SendBounds {
-  /** Stops the exchange. The reason for the stop becomes the error of the exchange. */
+  /** Stops the exchange. The reason for stopping becomes the exchange's error. */
   readonly stop: Stop;
   /** The longest time that the reader of the body may pause, in milliseconds. */
   readonly readerTimeoutMs: number;

@@ -7,20 +7,20 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici requires. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** True if the connection has already carried another request. The connection sets this property. */
+  /** True if the connection has already been used for another request. The connection sets this property. */
   reused?: boolean;
   /** The address to which the request was sent. Set by the pool if the upstream has several addresses. */
   sentTo?: string;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
   /**
-   * Closes the connection that is being opened for this request, if any. In `observe` mode, opening a connection has
-   * no time limit, so the socket could otherwise outlive the request.
+   * Closes the connection that is being opened for this request, if any. In `observe` mode, opening a connection has no
+   * time limit, so without this function, the socket could outlive the request.
    */
   stopConnecting?: () => void;
   /**
-   * Set by the connection if its socket failed while it was carrying this request. If a body has no length, undici
-   * treats a reset as its normal end, so this property must be checked when such a body ends.
+   * Set by the connection if its socket failed while it was in use for this request. undici treats a reset as the
+   * normal end of a body without a length, so this property must be checked when such a body ends.
    */
   broken?: boolean;
 }
@@ -28,7 +28,7 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 /** Sends requests over one connection or over several. */
 export type RequestSender = Pick<Dispatcher, 'dispatch'>;
 
-/** Shows how far the response had progressed when the promise was rejected. */
+/** How far the response had progressed when the promise was rejected. */
 export interface SendProgress {
   /** True once the first byte of the response has arrived. */
   responseStarted: boolean;
@@ -93,7 +93,7 @@ interface ResponseHead {
 // Old servers send `identity` for a body without a transfer coding (RFC 2616 §3.6).
 const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
-/** A signal, lighter than an AbortController, that stops one exchange before its response is complete. */
+/** A signal that stops one exchange before its response is complete. */
 export interface Stop {
   /** The reason why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;
@@ -106,10 +106,7 @@ export interface Stop {
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/**
- * Creates a stop for one exchange. If the exchange sends several requests, they listen to the stop one after the
- * other.
- */
+/** Creates a stop for one exchange. If the exchange sends several requests, each listens to the stop in turn. */
 export function createStop(): Stop {
   let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;

@@ -12,7 +12,7 @@ import { toGatewayError } from './transport-failure.ts';
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
   /**
-   * The names of the top-level fields that a successful response of the operation can have. Empty if a successful
+   * The names of the top-level fields that a successful response to the operation can have. Empty if a successful
    * response is an array.
    */
   readonly documentedFields: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export interface FailureContext {
   readonly challenge: string;
 }
 
-/** The gateway's error for an error response or a failure of the upstream. */
+/** The gateway's error for an error response from the upstream or a failed exchange. */
 interface TranslatedFailure {
   readonly error: GatewayError;
   /**
@@ -94,7 +94,7 @@ function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayErr
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx status is about the request that the gateway composed, which the client cannot fix.
+  // Any other 4xx status concerns the request that the gateway composed, which the client cannot fix.
   return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 
@@ -118,7 +118,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Nearly every page lacks this word, so searching for it first avoids a second parse.
+  // Almost no page contains this word, so searching for it first avoids a second parse.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
@@ -160,7 +160,7 @@ function retryAfter(value: string | undefined): string | undefined {
 /** The forms that the legacy server's error responses can have. `other` stands for any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
-/** The form of an error response, which is recorded in the trace, and the upstream's original message. */
+/** The form of an error response, as recorded in the trace, and the upstream's original message. */
 interface ErrorReading {
   readonly shape: ErrorShape;
   /** The upstream's original message. Undefined unless the body has one of the two JSON forms. */
@@ -171,7 +171,8 @@ interface ErrorReading {
   readonly isJson: boolean;
 }
 
-// The maximum size, in bytes, of an error body that is searched for a message. Real error bodies are much smaller.
+// The maximum size, in bytes, of an error body that the gateway searches for a message. Real error bodies are much
+// smaller.
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
@@ -192,8 +193,8 @@ export function readError(response: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // The server may send an HTML page for a `.json` address and label the page as JSON, so the beginning of the body
-  // is checked too.
+  // The server may send an HTML page for a `.json` URL and label the page as JSON, so the beginning of the body is
+  // checked too.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
@@ -219,8 +220,8 @@ function member(value: unknown, name: string): unknown {
 const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
- * Returns the input without the comments and XML declarations at its beginning. A single regular expression for all of
- * them would try every way of dividing them among its repetitions, so each additional comment would double the time.
+ * Returns the input without the comments and XML declarations at its beginning. Each is removed separately, because a
+ * single regular expression for all of them would backtrack, and each additional comment would double the time.
  */
 function withoutProlog(text: string): string {
   let at = 0;

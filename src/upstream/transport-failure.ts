@@ -100,8 +100,8 @@ export function failureHint({ cause, code }: FailureFacts): string {
 }
 
 /**
- * Returns the usual explanation for a status that no operation returns if the base address is correct. Returns
- * undefined for other statuses.
+ * Returns the usual explanation for a status that no operation returns if the base address is correct, or undefined for
+ * other statuses.
  */
 export function statusHint(status: number): string | undefined {
   if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';

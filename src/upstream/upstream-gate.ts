@@ -10,19 +10,19 @@ import type { UpstreamOptions } from './upstream-options.ts';
 export interface GatePass {
   /**
    * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
-   * this client's streams. Call this when the upstream has finished its part, and only the client determines how much
-   * longer the exchange takes.
+   * this client's streams. Call this when the upstream has finished its part, so that only the client determines how
+   * much longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of
-   * its status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the first of its
-   * failures count toward the circuit.
+   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of its
+   * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the first few failures
+   * count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;
 }
 
-/** An exchange that has to wait for a slot. */
+/** An exchange that must wait for a slot. */
 interface Waiter {
   /** Ends the wait when the signal is triggered. */
   readonly signal?: Cancellation | undefined;
@@ -124,7 +124,7 @@ export function createUpstreamGate(
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
     const outcome = failure === undefined ? 'success' : OUTCOMES[failure.kind];
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
-    // A refused connection affects all pages. A trial must end with a verdict, no matter which page it requested.
+    // A refused connection affects all pages. A trial must have an outcome, no matter which page it requested.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
     return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
   };
@@ -154,8 +154,8 @@ export function createUpstreamGate(
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // While a trial request is in progress, all other exchanges wait for its outcome. The outcome must not depend
-        // on how fast the client is.
+        // While a trial request is in progress, all other exchanges wait for its outcome, which must not depend on how
+        // fast the client is.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);

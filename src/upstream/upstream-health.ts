@@ -18,7 +18,7 @@ export interface AddressHealth {
 
 /** The health of the upstream, which is independent of the gateway's own readiness. */
 export interface UpstreamHealth {
-  /** `degraded` means that requests are sent, but not to every address, or only as a trial. */
+  /** `degraded` means that requests are sent, but only to some addresses or only as a trial. */
   readonly status: 'healthy' | 'degraded' | 'failing';
   /** The reasons for the status. Empty if the status is `healthy`. */
   readonly reasons: readonly string[];

@@ -29,7 +29,7 @@ interface ProbeOptions {
 
 /** The value of the `upstream` configuration key. */
 export interface UpstreamOptions {
-  /** An `http` or `https` address with an optional path prefix. If it is not set, the embedded upstream is started. */
+  /** An `http` or `https` address with an optional path prefix. If not set, the embedded upstream is started. */
   readonly url?: string;
   /** Additional addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
@@ -63,7 +63,7 @@ export interface UpstreamOptions {
   readonly queueTimeoutMs: number;
   readonly retryBudget: RetryBudgetOptions;
   /**
-   * How long idle connections stay open, in milliseconds. The value is shorter than the usual server timeout (often 5
+   * How long idle connections stay open, in milliseconds. The default is shorter than the usual server timeout (often 5
    * s), so that the gateway closes idle connections first.
    */
   readonly idleTimeoutMs: number;
@@ -121,8 +121,8 @@ const ENDLESS = 1_000_000_000;
 const MAX_STREAMS = 4096;
 
 /**
- * Returns options with which timeouts, the queue and the circuit never affect a request. Only the limits that protect
- * memory remain: the maximum size of a response, and a generous maximum number of streams.
+ * Returns options that prevent timeouts, the queue and the circuit from ever affecting a request. The only remaining
+ * limits are those that protect memory: the maximum size of a response, and a generous maximum number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {
