@@ -281,6 +281,12 @@ export const OPERATIONS: readonly OperationCase[] = [
 /** The operations that are on with a real upstream, which are all except the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
+/** The operations that `portico check` walks. */
+export const SAFE_OPERATIONS = OBSERVED_OPERATIONS.filter(({ method }) => method === 'GET');
+
+/** Those of them that it can walk without `--id`. No list contains the id of a job. */
+export const WALKED_OPERATIONS = SAFE_OPERATIONS.filter(({ id }) => id !== 'getGdprJob');
+
 /** Returns the operation with an id. */
 export function operationOf(id: string): OperationCase {
   const found = OPERATIONS.find((operation) => operation.id === id);

@@ -21,6 +21,7 @@ import { knowing } from '../builders/knowing-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { operation } from '../contract/sample.ts';
 
 /*
  * No caller may ever receive a response that was fetched for a caller of another audience. The upstream marks each
@@ -42,7 +43,7 @@ const LISTS = [
 type ListId = (typeof LISTS)[number];
 
 /** The operations that may be called with the service account instead of the caller's credential. */
-const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.slice(0, 7));
+const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.filter((id) => operation(id).identityIndependent));
 const QUERIES = ['', 'page=2', 'q=a%20b'] as const;
 
 const TWINS: RolesAccount[] = [

@@ -7,6 +7,7 @@ import { driftTable, type DriftRow } from '../builders/drift-table.ts';
 import { OPERATIONS, type Ids, type OperationCase, targetOf } from '../builders/operations.ts';
 import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { contract } from '../contract/sample.ts';
 
 /*
  * These gateways run in `staging` and `observe` mode, in front of the reference server. For each kind of chaos, the
@@ -33,23 +34,9 @@ beforeAll(async () => {
 afterAll(() => reference.close());
 
 const MODES = ['staging', 'observe'] as const;
+/** The numbers of the observed operations, and the letters by which the table names the inferred ones. */
 const ROWS: Readonly<Record<string, string>> = {
-  uploadGdprFile: '1',
-  getGdprJob: '2',
-  copyAttachments: '3',
-  getComment: '4',
-  listNodeComments: '5',
-  listQuestions: '6',
-  listActions: '7',
-  listIdeas: '8',
-  listGroupUsers: '9',
-  listTopicFollowers: '10',
-  unmarkFavorite: '11',
-  cancelWiki: '12',
-  listArticles: '13',
-  listNodeFollowers: '14',
-  listExpertise: '15',
-  listAnswerComments: '16',
+  ...Object.fromEntries(contract.operations.map(({ id, row }) => [id, String(row)])),
   createComment: 'C',
   updateComment: 'U',
 };

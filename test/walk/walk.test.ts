@@ -9,6 +9,7 @@ import { startReferenceServer } from '../../src/reference/start-reference-server
 import { toWalkedGateway, toWalkSettings, type WalkedResponse } from '../../src/walk/send-walk-request.ts';
 import { failureWords, walk, type WalkOptions } from '../../src/walk/walk.ts';
 import { basic } from '../builders/call.ts';
+import { WALKED_OPERATIONS } from '../builders/operations.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
@@ -41,19 +42,9 @@ describe('walk', () => {
 
   it('requests every safe operation with known ids from a correct upstream and reports no difference', async () => {
     const { summary, answers, traces, paused } = await walkOf(reference.server().url);
-    expect(summary.walked.map(({ operation }) => operation).sort()).toEqual([
-      'getComment',
-      'listActions',
-      'listAnswerComments',
-      'listArticles',
-      'listExpertise',
-      'listGroupUsers',
-      'listIdeas',
-      'listNodeComments',
-      'listNodeFollowers',
-      'listQuestions',
-      'listTopicFollowers',
-    ]);
+    expect(summary.walked.map(({ operation }) => operation).sort()).toEqual(
+      WALKED_OPERATIONS.map(({ id }) => id).toSorted(),
+    );
     expect(summary).toMatchObject({ requests: 200, ended: 'max-requests' });
     expect(summary.notWalked).toEqual([{ operation: 'getGdprJob', missing: ['jobId'] }]);
     expect(traces.flatMap(({ violations }) => violations)).toEqual([]);
@@ -63,9 +54,10 @@ describe('walk', () => {
   });
 
   it('sends the plain requests of all operations before any variation', async () => {
-    const { answers } = await walkOf(reference.server().url, { maxRequests: 11 });
-    expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(Array.from({ length: 11 }, () => undefined));
-    expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(11);
+    const count = WALKED_OPERATIONS.length;
+    const { answers } = await walkOf(reference.server().url, { maxRequests: count });
+    expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(WALKED_OPERATIONS.map(() => undefined));
+    expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(count);
   });
 
   it('requests pages, sorts, projections, details, wrap, v1 and a page beyond the end, and reports none of them', async () => {
