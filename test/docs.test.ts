@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contract } from './contract/sample.ts';
 import { readText, ROOT } from './readme/tables.ts';
 
 /** Returns the files with these extensions in a folder of the repository, as paths relative to the repository root. */
@@ -48,6 +49,12 @@ describe('the page of the rules', () => {
 
   it('has twelve sections, numbered in order', () => {
     expect(headings).toEqual(Array.from({ length: 12 }, (_, index) => index + 1));
+  });
+
+  it('names the operations whose responses are stored by default', () => {
+    const [, list = ''] = /responses of operations ([\d, and\s]+) are stored/.exec(readText('docs/rules.md')) ?? [];
+    const stored = contract.operations.filter(({ cacheability }) => cacheability?.byDefault === true);
+    expect(list.match(/\d+/g)?.map(Number)).toEqual(stored.map(({ row }) => row));
   });
 
   it('has every section that comments and tests refer to', () => {
