@@ -16,7 +16,7 @@ export function isKnownEverywhere(audience: string): boolean {
 
 /**
  * Returns the audience part of a cache key. `setting` is the operation's `audience`. `grantsKey` identifies the
- * caller's permissions and is undefined if they are unknown. The audience is the caller alone if the operation is
+ * caller's permissions and is undefined if they are unknown. The audience is only the caller if the operation is
  * demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
  */
 export function audienceOf(
@@ -30,7 +30,7 @@ export function audienceOf(
   return grantsKey === undefined ? principal.audience : `permissions:${grantsKey}`;
 }
 
-/** A fetched response. `caller` is the audience of the principal whose request fetched it. */
+/** A fetched response. `caller` is the audience of the principal whose request caused the fetch. */
 interface FetchedResponse {
   readonly caller: string;
   readonly etag: string;
@@ -47,13 +47,13 @@ export interface AudienceGuard {
    */
   isDemoted(operationId: string): boolean;
   /**
-   * Returns true if, for this cache hit, the caller's own response should also be fetched and compared with the stored
+   * Returns whether, for this cache hit, the caller's own response should also be fetched and compared with the stored
    * response.
    */
   shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
    * Compares the stored response with the caller's own response. If two callers receive different responses, the
-   * operation is demoted. Call this only while the page is fresh: if the list has changed since the page was stored,
+   * operation is demoted. Call this only while the page is fresh: if the list had changed since the page was stored,
    * the difference would be attributed to the caller.
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';

@@ -25,15 +25,15 @@ export interface CacheOptions extends Freshness {
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
   /**
-   * The upstream's default page size: a single number for all lists, or one number per operation id. If it is set,
+   * The upstream's default page size: either a single number for all lists or one number per operation id. If set,
    * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
   /** The roles whose callers can bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
   /**
-   * The fraction of hits on shared pages for which the caller's own response is also fetched and compared with the
-   * page, from 0 to 1.
+   * The fraction, from 0 to 1, of hits on shared pages for which the caller's own response is also fetched and compared
+   * with the page.
    */
   readonly sampleShared: number;
   /**
@@ -89,7 +89,7 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
 /**
- * The JSON Schemas of the three freshness durations, which occur both in `cache` and in an operation's cache options.
+ * The JSON Schemas of the three freshness durations, which are used in both `cache` and an operation's cache options.
  */
 const freshnessProperties = {
   freshSeconds: seconds('How long a stored response is served without contacting the upstream, in seconds.'),

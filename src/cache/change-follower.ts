@@ -55,8 +55,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The log position of an unapplied change is not known yet. Until the change is in the log, pages that it affects and
-  // that come from other processes must not be used.
+  // The log position of an unapplied change is not known yet. Until the change is in the log, affected pages from other
+  // processes must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;

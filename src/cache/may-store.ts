@@ -49,7 +49,8 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // Known content codings have already been removed, so a body that still has a coding cannot be read.
+  // Known content codings have already been removed, so a body that still has a coding has an unknown one and cannot be
+  // read.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
@@ -158,7 +159,7 @@ export function directiveSeconds(directives: CacheDirectives, name: string): num
   return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
 }
 
-/** Returns true if a client requests a fresh response and has a role that is allowed to bypass the cache (rules, 6). */
+/** Returns whether a client requests a fresh response and has a role that may bypass the cache (rules, 6). */
 export function mayBypass(
   request: { readonly cacheControl: string | undefined; readonly pragma: string | undefined },
   roles: Iterable<string>,

@@ -24,8 +24,8 @@ export interface CacheLookup {
 }
 
 /**
- * A fetch in progress. `generation` is the number of purges that had been made when the fetch began. `order` is the
- * sequence number of the fetch.
+ * A fetch in progress. `generation` is the number of purges before the fetch began. `order` is the sequence number of
+ * the fetch.
  */
 export interface Fill {
   readonly tags: readonly string[];
@@ -41,7 +41,7 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. Undefined until a client that accepts gzip requests the page, and also if compression
+   * The gzip form of the body. Undefined if no client that accepts gzip has requested the page yet, or if compression
    * does not make the body smaller.
    */
   readonly gzip?: Buffer;
@@ -90,8 +90,7 @@ export interface PageCache {
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
   /**
-   * Calls `occurs` with every key and removes the pages for which it returns false. Returns the number of pages
-   * removed.
+   * Calls `occurs` with each key and removes the pages for which it returns false. Returns the number of pages removed.
    */
   retain(occurs: (key: string) => boolean): number;
   /**
@@ -107,7 +106,7 @@ export interface PageCache {
 /** Compresses a body without blocking the event loop. */
 export type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Creates the cache. The lru-cache library tracks sizes and the order of use, and the code below handles expiry. */
+/** Creates the cache. The lru-cache library tracks sizes and the order of use, whereas expiry is handled here. */
 export function createPageCache(
   options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
   clock: Clock,
@@ -237,8 +236,8 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
 }
 
 /**
- * The maximum number of concurrent compressions. While the limit is reached, further pages are not compressed until
- * they are requested again.
+ * The maximum number of concurrent compressions. A page that is requested while the limit is reached is not compressed
+ * until it is requested again.
  */
 const MAX_COMPRESSING = 4;
 

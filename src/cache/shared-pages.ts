@@ -12,8 +12,8 @@ import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 import { audienceOfKey, type StoredPage } from './stored-page.ts';
 
 /**
- * The page that a request needs from the second level, and whether the request may wait while another gateway fetches
- * the page.
+ * The page that a request needs from the second level, as well as whether the request may wait while another gateway
+ * fetches it.
  */
 interface Need {
   readonly mayWait: boolean;
@@ -33,7 +33,7 @@ interface Claim {
   readonly done: () => void;
 }
 
-/** How often the second level was used, and with what result. */
+/** The number of uses of the second level, by result. */
 interface SharedPageCounts {
   readonly hit: number;
   readonly miss: number;
@@ -86,7 +86,7 @@ const TIMES = {
   /** The time after which a lock expires, unless its owner renews it. */
   lease: 2_000,
   renew: 600,
-  /** The time between two lookups while waiting, in case the report that the page was fetched is lost. */
+  /** The time between two lookups while waiting, in case the report of the fetched page is lost. */
   poll: 250,
   longestWait: 10_000,
   /** How long the gzip form of a body remains stored. */
@@ -97,7 +97,7 @@ const TIMES = {
 const MAX_UNSTORABLE = 1_000;
 /**
  * The maximum number of fetches by other gateways that a request waits for. Without this limit, a request could wait
- * for many fetches in turn if each fetched page was purged before the request could use it.
+ * for many successive fetches if each fetched page were purged before the request could use it.
  */
 const MAX_REPORTS = 2;
 
@@ -111,7 +111,7 @@ const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
 interface Held {
   readonly hash: string;
   readonly token: string;
-  /** Resolves to whether the page was stored. Undefined if this was not attempted. */
+  /** Resolves to whether the page was stored. Undefined if no attempt was made to store it. */
   write?: Promise<boolean>;
   /** True if the page was purged while it was being fetched. */
   isOutdated?: boolean;
@@ -132,7 +132,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
   // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
-  // needed, the gateways would fetch such a page one after the other.
+  // required, the gateways could fetch such a page only one after the other.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
@@ -229,8 +229,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           return { kind: 'page', shared, done: ignore };
         }
         if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
-        // Listening starts before the attempt to take the lock. Otherwise, a report could be missed between the attempt
-        // and the wait.
+        // Listening starts before the attempt to take the lock, so that no report is missed between the attempt and the
+        // wait.
         const report = listen(hash);
         try {
           const token = randomUUID();
@@ -325,8 +325,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that applies the changes of all gateways and does not serve pages that may have missed changes for
- * too long. If there is a second level, pages are stored there too.
+ * Returns a cache that applies the changes made by all gateways. Pages that may have missed changes for too long are
+ * not served. If there is a second level, pages are stored there too.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {

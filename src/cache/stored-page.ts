@@ -18,8 +18,7 @@ export interface StoredPageInput {
   readonly carriesPrivate: boolean;
   readonly validity: Validity;
   /**
-   * The audience of the principal whose credential was used to fetch the page. Undefined if a service credential was
-   * used.
+   * The audience of the caller whose credential was used to fetch the page. Undefined if a service credential was used.
    */
   readonly filledBy?: string;
   /** The value of the upstream's `Age` header, in seconds. */
@@ -81,8 +80,8 @@ export function toStoredPage(
 }
 
 /**
- * Copies the bytes to a new buffer, so that whoever stores them does not keep the whole buffer in which they were
- * received in memory.
+ * Copies the bytes to a new buffer, so that the whole receive buffer does not stay in memory for as long as they are
+ * stored.
  */
 export function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -92,7 +91,9 @@ export function copyOf(bytes: Buffer): Buffer {
 
 let latestHeaders: HeaderPairs = Object.freeze([]);
 
-/** Returns frozen headers. Nearly all pages have the same ones, so consecutive pages with the same headers share them. */
+/**
+ * Returns frozen headers. Nearly all pages have the same headers, so consecutive pages share them if they are equal.
+ */
 function frozenHeaders(headers: HeaderPairs): HeaderPairs {
   if (!areEqual(headers, latestHeaders))
     latestHeaders = Object.freeze(headers.map(([name, value]) => Object.freeze([name, value] as const)));
@@ -144,7 +145,7 @@ export type CacheOutcome =
 const MAX_TEXTS = 64;
 
 // The memo stays small, because there are few distinct values. It contains flat strings, which Node writes faster than
-// concatenated strings.
+// concatenated ones.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */
@@ -166,7 +167,7 @@ const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-la
 
 /**
  * Returns the headers that are stored with a page. The reply to a cache miss has the same headers, so clients cannot
- * tell hits from misses.
+ * distinguish hits from misses by their headers.
  */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));

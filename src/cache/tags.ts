@@ -1,11 +1,11 @@
 import type { ItemsAt } from '../model/operation.ts';
 
 /**
- * Returns the tag of a resource. Ids above 2^53 are rounded, as they are by `JSON.parse`. As a result, two resources
- * can share a tag, but a purge never misses a page.
+ * Returns the tag of a resource. Ids above 2^53 are rounded, as they are by `JSON.parse`. Two resources can therefore
+ * share a tag, but a purge never misses a page.
  */
 export function tagOf(kind: string, id: string | number): string {
-  // A safe integer does not need rounding.
+  // A safe integer needs no rounding.
   if (typeof id === 'number' && id >= 0 && Number.isSafeInteger(id)) return `${kind}:${id}`;
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
@@ -114,7 +114,7 @@ export interface TagIndex {
    */
   keysOf(tag: string): readonly string[];
   clear(): void;
-  /** Returns all tags, each with its number of keys. */
+  /** Returns all tags with the number of keys for each. */
   counts(): Iterable<readonly [tag: string, keys: number]>;
   /** The number of distinct tags. */
   readonly size: number;
@@ -142,8 +142,8 @@ export function createTagIndex(): TagIndex {
         if (tagged?.delete(key) === true && tagged.size === 0) keys.delete(tag);
       }
     },
-    // An entry for the whole kind would cost every stored page an insertion and a removal. A search takes no longer than
-    // the purge itself, which removes all pages that are found.
+    // An entry for the whole kind would cost every stored page an insertion and a removal. A search takes no longer
+    // than the purge itself, which removes every page found.
     keysOf: (tag) =>
       tag.endsWith(WHOLE_KIND) ? keysOfKind(tag.slice(0, -WHOLE_KIND.length)) : [...(keys.get(tag) ?? [])],
     clear: () => keys.clear(),

@@ -31,8 +31,8 @@ export interface AuthenticationInput {
   /** True if anonymous callers are refused even if the configuration allows them (rules, 2). */
   readonly needsCredential?: boolean;
   /**
-   * True if the request waits for the verifier even at the `report` level, because enforced permissions depend on the
-   * caller's identity.
+   * True if the request must wait for the verifier even at the `report` level, because enforced permissions depend on
+   * the caller's identity.
    */
   readonly needsVerification?: boolean;
   /** The current time, in epoch milliseconds. */
@@ -56,8 +56,8 @@ export interface Authenticator {
   /** Forgets a verified credential that the upstream has refused, so that all gateways verify the caller again. */
   forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
-   * Checks that the verifier refuses an invalid credential. The check is made at startup and then at intervals. While
-   * the result is pending, it is repeated sooner.
+   * Checks that the verifier refuses an invalid credential. The check is made at startup and then at intervals, which
+   * are shorter while the result is pending.
    */
   calibrate(): Promise<Calibration>;
 }
@@ -67,19 +67,19 @@ interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   /**
-   * The hash for audiences. Set only if several authenticators must use the same audiences, such as those before and
+   * The hash for audiences. Set only if several authenticators must use the same audiences, such as the ones before and
    * after a reload.
    */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */
   readonly failures?: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The fleet's login limits and revocations. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
   /** Called after every verification, to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** A principal that may proceed. `reason` states why the principal is not verified, if that is the case. */
+/** A principal that may proceed. If the principal is not verified, `reason` states why. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
@@ -119,7 +119,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
-      // This request does not wait for the verification, but later requests can use its result.
+      // This request does not wait for the verification, but later requests can use the result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -164,8 +164,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Only the credentials of verified callers are revoked at other gateways. Otherwise, unverified callers could
-      // make the fleet verify other callers again and again.
+      // Only the credentials of verified callers are revoked at other gateways. If unverified credentials were revoked
+      // too, unverified callers could make the fleet repeatedly verify other callers.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {
@@ -194,7 +194,7 @@ function reasonOf(error: unknown, header: string): string {
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
   const because = reason === undefined ? {} : { reason };
-  // While the verification is pending, the caller counts as neither accepted nor refused.
+  // While the verification is pending, the caller is counted as neither accepted nor refused.
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
@@ -231,8 +231,7 @@ function createPrincipals(hash: KeyedHash, header: string | undefined, other: st
 }
 
 /**
- * Returns the part that is added to the audience of callers who also send tokens or cookies. For other callers, returns
- * an empty string.
+ * Returns the suffix for the audience of callers who also send tokens or cookies, or an empty string for other callers.
  */
 function suffixOf(hash: KeyedHash, other: string | undefined): string {
   return other === undefined || other === '' ? '' : `;${hash('other', other)}`;

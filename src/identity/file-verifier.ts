@@ -12,7 +12,7 @@ interface FileAccount {
   readonly passwordHash?: string | undefined;
 }
 
-/** The retry delay suggested to clients, in seconds, if too many passwords are waiting to be hashed. */
+/** The retry delay, in seconds, suggested to clients if too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
 /**
@@ -28,7 +28,7 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
       // For an unknown name, a decoy hash that never matches is checked. Without it, the response would arrive sooner
-      // than for a wrong password and would reveal which names exist.
+      // than for a wrong password, which would reveal which names exist.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };

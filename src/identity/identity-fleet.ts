@@ -34,8 +34,8 @@ interface SharedAttempt {
 /**
  * Counts an attempt and returns 0. If the attempt is refused, returns how long to wait, in milliseconds. Returns -1 if
  * the hashes were made with a different key. The sorted sets contain the attempts per pair, the attempts per name, and
- * the names that each network has tried. The script uses the time of the Redis server, so differences between the
- * gateways' clocks have no effect.
+ * the names that each network has tried. The script uses the Redis server's clock, so differences between the gateways'
+ * clocks have no effect.
  */
 const BEGIN: RedisScript = {
   source: `
@@ -145,7 +145,7 @@ export interface Revocations {
    * since then.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory whose credentials expire when other gateways revoke them. */
+  /** Sets the memory in which credentials expire when other gateways revoke them. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

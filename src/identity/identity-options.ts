@@ -17,8 +17,8 @@ export interface IdentityOptions {
    * The limits on failed attempts. For each combination of a name and a network (an IPv4 address or an IPv6 /64
    * prefix), at most `limit` attempts may fail within `windowSeconds`. At most `maxPairs` combinations are stored, and
    * a single network can use at most 1/32 of them. In the same window, at most `limitPerName` attempts may fail per
-   * name, counted over all networks. This second limit does not apply to networks that have logged in with the name
-   * within `trustSeconds`.
+   * name, counted over all networks. This second limit does not apply to networks from which a login with the name
+   * succeeded within `trustSeconds`.
    */
   readonly failures: {
     readonly limit: number;
@@ -35,7 +35,7 @@ export interface IdentityOptions {
   readonly calibrationSeconds: number;
 }
 
-/** The maximum numbers of tasks that run and wait at the same time. */
+/** The maximum numbers of running and waiting tasks. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;

@@ -20,7 +20,7 @@ export interface FailureLimiter {
  * displace other networks.
  */
 const SHARES = 32;
-/** The minimum number of names for which a network has room, even if the table is small. */
+/** The minimum number of names that each network can try, even if the table is small. */
 const MIN_NAMES = 16;
 
 /** Returns how many names a network can try within the window. */
@@ -58,7 +58,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt counts as a use of the network's entry. Therefore, a network that continues to guess is not
+      // A refused attempt counts as a use of the network's entry. A network that continues to guess is therefore not
       // removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
@@ -107,8 +107,8 @@ interface Waiting {
 
 /**
  * Creates a gate that runs up to `concurrency` tasks and queues up to `queue` more. The networks share the capacity
- * fairly: they take turns, and a single network can never occupy all slots. If the queue is full, a task of the network
- * with the most waiting tasks is rejected in favor of a network with fewer. A network that sends too many tasks
+ * fairly: they take turns, and a single network can never occupy all slots. If the queue is full, a task from the
+ * network with the most waiting tasks is rejected in favor of a network with fewer. A network that sends too many tasks
  * therefore delays only its own tasks.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
@@ -148,7 +148,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
   }
 
   /**
-   * Makes room for another task of a network by rejecting a task of a network that has more waiting tasks. Returns
+   * Makes room for another task from a network by rejecting a task from a network with more waiting tasks. Returns
    * false if there is no such network.
    */
   function makeRoom(network: string): boolean {

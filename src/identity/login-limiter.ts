@@ -11,9 +11,9 @@ export interface LoginLimiter extends FailureLimiter {
 /**
  * Creates the limiter for failed logins. The limit per name stops attacks on one name from many networks, each of which
  * stays below the limit for its own pair. Anyone could use this limit to lock out the rightful user, so it does not
- * apply to networks that have recently logged in with the name. Names that do not exist are treated in the same way, so
- * the limits do not reveal which names exist. The tables have a limited size, and the least recently used entry is
- * removed first.
+ * apply to networks from which a login with the name recently succeeded. Names that do not exist are treated in the
+ * same way, so the limits do not reveal which names exist. The tables have a limited size, and the least recently used
+ * entry is removed first.
  */
 export function createLoginLimiter(options: IdentityOptions['failures']): LoginLimiter {
   const { limitPerName, trustSeconds, maxPairs } = options;

@@ -66,7 +66,8 @@ function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable
 }
 
 /**
- * A calibration that is repeated at intervals. Calibrating means checking that the probe refuses an invalid credential.
+ * A calibration that is repeated at intervals. Calibrating means checking that the upstream refuses a probe with an
+ * invalid credential.
  */
 interface RenewedCalibration {
   /** Returns the current state. If a calibration is due, or if the state is still pending, calibrates first. */
@@ -83,7 +84,8 @@ interface RenewedCalibrationParts {
 }
 
 /**
- * Creates a calibration that sends random, invalid credentials. A probe that accepts them proves nothing (rules, 2).
+ * Creates a calibration that sends random, invalid credentials. If the probe accepts one of them, its results prove
+ * nothing (rules, 2).
  */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;

@@ -17,9 +17,7 @@ export type Verification =
       readonly cause?: unknown;
     };
 
-/**
- * Whether a verifier can distinguish valid credentials from invalid ones. `pending` means that this is not known yet.
- */
+/** Whether a verifier can distinguish valid credentials from invalid ones. `pending` means that it is not known yet. */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }

@@ -14,8 +14,8 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 
 /**
  * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again. They are
- * hashed once per connection. All other credentials are passed to the verifier. Concurrent requests with the same
- * credential share one verification, and failed attempts are limited.
+ * hashed once per connection. All other credentials are passed to the verifier. Failed attempts are limited, and
+ * concurrent requests with the same credential share one verification.
  */
 interface CredentialCheck {
   /** Returns whether the credential is fresh and therefore need not be verified. */
@@ -37,7 +37,7 @@ interface CredentialCheckParts {
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The fleet's login limits and revocations. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
@@ -53,7 +53,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
   // Hashing takes a tenth of the time of a cache hit, so the latest credential on each open connection is remembered
-  // and not hashed again. Credentials are compared in UTF-16, in which different strings always have different bytes.
+  // and not hashed again. Credentials are compared in UTF-16, in which different strings always have different byte
+  // sequences.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
     const latest = latestByConnection.get(connection);
@@ -70,7 +71,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // A caller with a known valid credential is not limited. Otherwise, someone who guesses passwords for a name could
+    // A caller with a known valid credential is not limited. A person who guesses passwords for a name therefore cannot
     // lock out its rightful user.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
@@ -153,8 +154,8 @@ interface VerifiedCaller {
 }
 
 /**
- * Stores the caller of each verified credential and the time until which the credential is fresh, under a keyed hash of
- * the credential.
+ * Stores the caller of each verified credential and the time until which it is fresh, keyed by a keyed hash of the
+ * credential.
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
@@ -179,8 +180,8 @@ interface Verified {
 
 /**
  * Creates a cache of limited size. Credentials that are no longer fresh remain in the cache as `known` until they are
- * evicted. `mayTrust` returns whether a credential that was verified at a given time may still count as fresh. If it is
- * not given, only the expiry time counts.
+ * evicted. `mayTrust` returns whether a credential that was verified at a given time may still count as fresh. If
+ * omitted, only the expiry time counts.
  */
 export function createVerifiedCredentials(
   cacheSeconds: number,
@@ -219,8 +220,8 @@ export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
  * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
- * hashed input. This would allow anyone who knew a result to extend the input, but results never leave the process. A
- * call takes a fifth of the time of an HMAC.
+ * hashed input. This construction would allow anyone who knew a result to extend the input, but results never leave the
+ * process. A call takes a fifth of the time that an HMAC takes.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');

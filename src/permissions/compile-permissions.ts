@@ -20,7 +20,7 @@ export interface PermissionsParts {
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
   readonly verifier: 'file' | 'upstream';
-  /** Requirements that will be compiled later: those of undocumented paths and of comment options. */
+  /** Requirements that will be compiled later: those for undocumented paths and comment options. */
   readonly further?: readonly Requirement[];
   /** The requirement for reading private fields of comments. */
   readonly privateFields?: Requirement;
@@ -37,7 +37,7 @@ interface Subject {
 export interface Permissions {
   /**
    * Returns a caller's grants. `level` is the level of the `permissions` check, and defaults to `enforce`. At the
-   * `enforce` level, unverified callers have the same grants as anonymous callers, so that nobody gains access by
+   * `enforce` level, unverified callers have the same grants as anonymous callers, so that nobody can gain access by
    * claiming a name (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;

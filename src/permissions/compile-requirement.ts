@@ -5,7 +5,7 @@ import type { Requirement } from '../model/requirement.ts';
 export interface Alternative {
   readonly bits: BitSet;
   readonly own: boolean;
-  /** The names of the bits, in the order in which the requirement lists them. */
+  /** The names of the bits, in the order of the requirement. */
   readonly names: readonly { readonly index: number; readonly name: string }[];
 }
 

@@ -33,7 +33,7 @@ function describe({ names, own }: Alternative): string {
 
 /**
  * Returns the missing permissions, groups and flags, beginning with those of the alternative that is closest to being
- * met. If somebody else is the node's author, alternatives that require ownership are left out, unless there are no
+ * met. If somebody else is the node's author, alternatives that require ownership are omitted unless there are no
  * others.
  */
 function missingFrom(

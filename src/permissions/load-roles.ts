@@ -128,8 +128,8 @@ type ParsedRoles =
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 
 /**
- * Parses YAML and validates it against the schema. Error messages never quote the text, because the text contains
- * password hashes.
+ * Parses YAML and validates it against the schema. Error messages never quote the text, because it contains password
+ * hashes.
  */
 function parseRolesText(text: string, source: string): ParsedRoles {
   const document = parseDocument(text);

@@ -50,8 +50,8 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy. If there is none, returns the policy in the roles file. If there is none either,
- * returns the verifier's default. Throws for unknown roles.
+ * Returns the configured policy. If there is none, returns the policy in the roles file or, as a last resort, the
+ * verifier's default. Throws for unknown roles.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,

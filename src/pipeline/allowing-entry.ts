@@ -7,14 +7,14 @@ import type { Grants } from '../permissions/decide.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { PASSTHROUGH_BASE, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** Returns the configuration entry that sets one of an operation's checks to `report`. */
+/** Returns the configuration entry that sets a check of an operation to `report`. */
 function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
 /**
- * Describes what a request without a credential needs in order to be accepted: a credential or, if possible, a
- * configuration entry.
+ * Describes what would make a request without a credential acceptable: a credential or, if possible, a configuration
+ * entry.
  */
 export function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';

@@ -99,7 +99,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<RuleFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // The rule applies only to bodies that set the visibility, so the parent of any other comment is not looked up.
+  // The rule applies only to bodies that set the visibility, so there is no parent lookup for any other comment.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -132,8 +132,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet, and the
- * visibility of an existing comment is unknown.
+ * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet. That of an
+ * existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;

@@ -38,7 +38,7 @@ export interface CompiledGateway {
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  /** Indicates which operations no longer share their stored responses between callers. */
+  /** Tells which operations' stored responses are no longer shared between callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** The shadow contract. Undefined if there is none. */

@@ -58,8 +58,8 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 
 /**
  * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
- * requirement and the grants, and neither of them changes. Callers with the same permissions share one set of grants,
- * so each decision is made only once.
+ * requirement and the grants, neither of which changes. Callers with the same permissions share one set of grants, so
+ * each decision is made only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -104,7 +104,7 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
   return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
 }
 
-/** Records a decision in the trace, unless it is delegated to the upstream. */
+/** Records a decision in the trace, unless the decision is delegated to the upstream. */
 export function traceDecision(
   trace: Pick<Trace, 'permissions' | 'violations'>,
   level: CheckLevel,
@@ -154,7 +154,7 @@ function denied(missing: string): Violation {
 }
 
 /**
- * Returns the violation to record when the gateway and the upstream disagree about a caller. The violation shows an
+ * Returns the violation to record when the gateway and the upstream disagree about a caller. The violation tells an
  * administrator that the roles file is wrong (rules, 3).
  */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
@@ -173,9 +173,8 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 }
 
 /**
- * Returns whether a response reports a missing permission in any of the forms that the upstream uses. If the contract
- * documents the same denial for other causes too, it does not count, because it says nothing about the caller's
- * permissions.
+ * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
+ * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
   operation: Operation,

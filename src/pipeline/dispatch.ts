@@ -119,8 +119,8 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether to remember the meaning of a target. The target of a cacheable page is remembered only after the
- * page has been found in the cache. Otherwise, targets that are requested only once would fill the memo.
+ * Returns whether to remember the meaning of a target. The target of a cacheable page is remembered only after the page
+ * has been found in the cache. As a result, targets that are requested only once cannot fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

@@ -31,9 +31,12 @@ export interface Exchange extends KnownRequest {
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to the upstream's base path. */
   readonly target: string;
-  /** The request body. Set once a stage has read it. */
+  /** The request body. Set after a stage has read it. */
   readonly body?: Buffer | Readable;
-  /** True if the caller's own credential must be forwarded because only the upstream can decide. */
+  /**
+   * True if the caller's own credential must be forwarded because only the upstream can decide whether the caller has
+   * permission.
+   */
   readonly delegated: boolean;
 }
 

@@ -249,7 +249,7 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the caller is not in the roles file';
 }
 
-/** Describes how the page bounds are checked before the request is sent upstream. */
+/** Describes the page-bound check that precedes the upstream request. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;

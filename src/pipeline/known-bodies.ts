@@ -56,7 +56,8 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that affect the verdict. The operation and its parameters affect it too, and form the key.
+ * The parts of a response that affect the verdict. The operation and its parameters also affect the verdict, and they
+ * form the key.
  */
 export interface DecodedResponse {
   readonly status: number;
@@ -70,7 +71,7 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations to report each time this body is received. They are all about fields that are not in the contract. */
+  /** Violations to report each time this body is received. They all concern fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 
@@ -94,8 +95,8 @@ const MAX_SHARE = 1 / 8;
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// After the body for a key has changed this many times in a row, only one in `REMEMBER_EVERY` bodies is remembered,
-// until a body repeats.
+// After the body for a key has changed this many times in a row, only one in every `REMEMBER_EVERY` bodies is
+// remembered until a body repeats.
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
@@ -111,8 +112,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered only when its key is seen for the second time. Otherwise, responses that are never
-  // requested again would waste memory.
+  // A response is remembered only when its key is seen for the second time. This way, responses that are never
+  // requested again waste no memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
@@ -131,8 +132,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // If a list is different each time, most of its versions are not remembered, because they would fill the memo
-      // and never recur.
+      // If a list is different each time, most of its versions are not remembered, because they would fill the memo but
+      // never recur.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },

@@ -42,8 +42,7 @@ export function createPageVersions(
 }
 
 /**
- * Returns the worst verdict with which a page can still be stored. For pages that are not checked, returns
- * `unchecked`.
+ * Returns the worst verdict that still allows a page to be stored. For pages that are not checked, returns `unchecked`.
  */
 function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks): string {
   if (responses === 'off') return 'unchecked';

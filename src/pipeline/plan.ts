@@ -12,7 +12,7 @@ export interface Plan extends PlannedOperation {
   readonly handle: Handler;
 }
 
-/** Composes the stages that apply to an operation into one handler, once at startup. */
+/** Composes the stages that apply to an operation into one handler at startup. */
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
   const stages = planners.flatMap((planner) => {
     const stage = planner.plan(planned);
@@ -51,8 +51,8 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       } catch (error) {
         // These errors are decisions or transport failures, so they do not point to a defect in the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice, so a reply that has already been produced is returned. If the
-        // rest of the plan failed, its error is thrown again here.
+        // The request must not be sent upstream twice, so a reply that has already been produced is returned. An error
+        // from the rest of the plan is rethrown here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;

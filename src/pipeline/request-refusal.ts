@@ -5,7 +5,7 @@ import type { Violation } from '../model/violation.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
- * returns the gateway's own text, which says what is wrong (rules, 8).
+ * returns the gateway's own text, which describes the problem (rules, 8).
  */
 export function documentedText(
   { documentedErrors }: Pick<Operation, 'documentedErrors'>,

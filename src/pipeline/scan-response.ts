@@ -58,8 +58,8 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   };
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // The check also looks for fields that the request did not ask for. An excerpt does not contain the names of such
-    // fields, so the whole response must be parsed.
+    // The check also detects fields that were not requested. An excerpt does not contain the names of such fields, so
+    // the whole response must be parsed.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;
@@ -72,7 +72,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       json,
       scanned: differences,
     });
-    // Describing the violations in an invalid response requires the whole body.
+    // The whole body is needed to describe the violations in an invalid response.
     return findings.verdict === 'valid' ? { json, findings, hasAddress } : 'closer';
   };
 }

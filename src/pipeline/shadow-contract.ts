@@ -10,7 +10,10 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A second contract with which traffic is compared. It only reports differences, after the response has been sent. */
+/**
+ * A second contract against which traffic is checked. Its only effect is that differences are reported after the
+ * response has been sent.
+ */
 export interface ShadowContract {
   /** Records a request before the live contract checks it. */
   requestReceived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
@@ -31,7 +34,7 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request, in a separate background trace. */
+  /** Records the differences found in one request in a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function when no more urgent work is waiting. */
   readonly later: (work: () => void) => void;
@@ -218,7 +221,7 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If a contract has more violations than were collected, one that seems to be missing may still exist.
+    // If a message has more violations than were collected, a violation that seems to be missing may still exist.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];

@@ -50,7 +50,7 @@ export interface StageServices
   readonly bodyLimits: BodyLimits;
   readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. Undefined if gateways share nothing. */
+  /** The page counts of other gateways. Undefined if the gateways share no state. */
   readonly sharedPageCounts?: SharedPageCounts | undefined;
   readonly purge: Purge;
   readonly mayReadPrivateFields: (grants: Grants) => boolean;

@@ -28,8 +28,8 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // The reply to a miss has the same headers as the reply to a later hit. The exception is a response whose content
-  // coding could not be removed: it is never stored, so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as the reply to a later hit, except if the response's content coding could
+  // not be removed. Such a response is never stored, so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];

@@ -119,8 +119,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// Each of these functions is created in its own scope, because closures that share a scope also keep each other's
-// variables in memory.
+// Each of these functions is created in its own scope, because closures that share a scope keep each other's variables
+// in memory.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {
@@ -143,7 +143,7 @@ interface Admission {
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
-  /** The error with which the request is refused if the check is enforced and the parameters are invalid. */
+  /** The error for a request with invalid parameters if the check is enforced. */
   readonly refusal: GatewayError | undefined;
   /** The error that was thrown while the parameters were decoded, unless that error ends the request. */
   readonly failure?: unknown;
@@ -229,7 +229,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // No page equals NaN, so the target of an operation without pages always keeps its `page`.
+    // No page equals NaN, so an operation without pages never has `page` removed from its target.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });

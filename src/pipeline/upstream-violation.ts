@@ -5,8 +5,8 @@ import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/transport-failure.ts';
 
 /**
- * Records that a request to the upstream failed. If the request ended because the client disconnected, nothing is
- * recorded, because the upstream did not fail.
+ * Records that a request to the upstream failed. Nothing is recorded if the request ended because the client
+ * disconnected, since the upstream did not fail.
  */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
@@ -15,8 +15,8 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { ki
 }
 
 /**
- * Records an exchange that ended without a response, and the reason. `exchange` contains the facts that do not depend
- * on the failure.
+ * Records an exchange that ended without a response, as well as the reason. `exchange` contains the facts that do not
+ * depend on the failure.
  */
 export function recordFailedExchange(
   trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>,
@@ -33,7 +33,7 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
   circuit_open: 'The upstream had failed so often that requests would have been paused.',
 };
 
-/** Records a request that was processed but would have been refused outside `observe` mode. */
+/** Records a request that was processed only because of `observe` mode, and would otherwise have been refused. */
 export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }

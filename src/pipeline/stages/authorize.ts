@@ -39,7 +39,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          // A synchronous reply comes from the cache, so there is no upstream verdict to compare the decision with.
+          // A synchronous reply comes from the cache, so there is no upstream verdict to compare with the decision.
           if (!(reply instanceof Promise)) return reply;
           return compared(operation, exchange, decision, isClaim ? judgedBy(exchange, level, decision, reply) : reply);
         };
@@ -68,7 +68,7 @@ async function judgedBy(
   return reply;
 }
 
-/** What a refusal tells the caller about an unmet requirement that is not a permission. */
+/** The wording of a refusal for each unmet requirement that is not a permission. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
@@ -138,7 +138,7 @@ async function compared(
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's, which shows an administrator that the roles file
+ * Records a mismatch between the gateway's verdict and the upstream's, which tells an administrator that the roles file
  * is wrong (rules, 3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {

@@ -74,8 +74,8 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
 /**
  * Returns whether a reply updates the remembered page count. A new response from the upstream always updates it, even
  * if the response no longer has a page count. A stored page may be older than the remembered count, so it only ever
- * raises the count. A stored page never restores a forgotten count, because an outdated count would then appear to be
- * new.
+ * raises the count. A stored page never restores a forgotten count, because this would make an outdated count appear to
+ * be new.
  */
 function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
@@ -85,7 +85,7 @@ function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | 
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // The parameter check has already reported a value that cannot be parsed.
+  // If the value cannot be parsed, the parameter check has already reported it.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

@@ -20,7 +20,9 @@ export interface CachePageServices {
   readonly sharedPages?: SharedPages | undefined;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
-  /** The final fraction of a shared page's freshness lifetime, during which one gateway refreshes the page early. */
+  /**
+   * The final fraction of a shared page's freshness lifetime. During this time, one gateway refreshes the page early.
+   */
   readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */
@@ -98,7 +100,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   };
 
   /**
-   * Uses the page if another gateway has just fetched it. Otherwise, fetches the page unless another gateway is
+   * Uses the page if another gateway has just fetched it, and otherwise fetches the page, unless another gateway is
    * already fetching it.
    */
   const refreshOnce = async (
@@ -137,8 +139,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A refusal always counts as a difference, because one caller may see the page and the other may not. An
-        // empty tag ensures this: no page has an empty entity tag.
+        // A refusal always counts as a difference, because one caller may see the page and the other may not. The empty
+        // tag ensures this, because no page has an empty entity tag.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -238,8 +240,8 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * Returns whether a status means that this audience may not see the page. If so, the stored copy must not be served
- * again, even if the upstream fails later.
+ * Returns whether a status means that this audience may not see the page. In that case, the stored copy must not be
+ * served again, even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;

@@ -35,7 +35,7 @@ export interface ForwardServices {
   /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** From now on, makes the cache store the operation's responses separately for each caller. */
+  /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
@@ -178,7 +178,7 @@ function builtRequest(
   };
 }
 
-// The minimum length of a credential that is searched for. A shorter credential could occur in a response by chance.
+// The minimum length of a credential to search for. A shorter credential could occur in a response by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential that was used to fetch it. */

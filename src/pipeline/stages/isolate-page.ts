@@ -13,8 +13,8 @@ export interface IsolatePageServices {
 }
 
 /**
- * Refuses requests for a page that keeps failing, for a few seconds at a time. Otherwise, each request for a broken
- * page would make its client and the upstream go through a full exchange that fails. Other pages are not affected.
+ * Refuses requests for a page that keeps failing, for a few seconds at a time. This spares clients and the upstream
+ * exchanges that are bound to fail. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
   /** The pages whose most recent fetch failed, ordered by the time of that failure. */
@@ -82,8 +82,8 @@ const MAX_PAGES = 1000;
 
 /**
  * Failures that a single page can cause. The set does not contain a refused connection, a full queue or an open
- * circuit, because these affect all pages. It does not contain a response that violates the contract either: such a
- * response comes from a working upstream, and the ladder must be able to count how many of them are refused.
+ * circuit, because these affect all pages. Nor does it contain contract violations, because a response with a violation
+ * comes from a working upstream, and the ladder must be able to count the refused responses.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',

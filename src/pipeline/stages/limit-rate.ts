@@ -40,8 +40,8 @@ interface RateLimiterParts {
    */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /**
-   * The maximum number of budgets stored per rule. When there are more, the least recently used budget is dropped, and
-   * its owner starts again with a full budget.
+   * The maximum number of budgets stored per rule. If there are more, the least recently used budget is dropped, so its
+   * owner starts again with a full budget.
    */
   readonly maxBudgets?: number;
   /** Called for each refused request. */
@@ -50,8 +50,8 @@ interface RateLimiterParts {
 
 const MAX_BUDGETS = 50_000;
 /**
- * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data in the
- * meantime.
+ * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data since the last
+ * read.
  */
 const KEY_MS = 60_000;
 
@@ -103,8 +103,8 @@ export function createRateLimiter({
 }
 
 /**
- * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. Unverified callers
- * use the budget of their network. Otherwise, anyone could use up another caller's budget with a forged name.
+ * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. Unverified callers use
+ * the budget of their network. This way, nobody can use up another caller's budget by forging a name.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));
@@ -144,7 +144,7 @@ function createBudgets(
   });
   return {
     /**
-     * Counts a request against the budget of the owner `text`, which Redis stores under `hash`. If `hash` is
+     * Counts a request against the budget of the owner `text`. Redis stores the budget under `hash`. If `hash` is
      * undefined, only this gateway counts the request.
      */
     async take(text: string, hash: string | undefined): Promise<Taken> {
@@ -174,8 +174,8 @@ function storeOf(redis: Redis) {
 }
 
 /**
- * Returns a function that hashes names and networks with the key that the fleet shares. The function returns
- * undefined as long as Redis is unavailable and the key is therefore unknown.
+ * Returns a function that hashes names and networks with the key that the fleet shares. The function returns undefined
+ * while the key is unknown because Redis is unavailable.
  */
 function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
   const key = openFleetKey(redis, 'limits');

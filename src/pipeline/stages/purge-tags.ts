@@ -31,8 +31,8 @@ export function purgeTags(purge: Purge): StagePlanner {
 }
 
 /**
- * Returns whether a write was refused. Without a response, for example because the client disconnected, the write may
- * still have taken effect.
+ * Returns whether a write was refused. If there was no response, for example because the client disconnected, the write
+ * may still have taken effect.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';

@@ -16,8 +16,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
       // The buffers of stored pages that contain no private fields. All callers share a stored page's buffer, so each
-      // page is searched only once. Redacted copies are not stored, because storing them would double the memory used
-      // for pages.
+      // page is searched only once. Redacted copies are not stored, because they would double the memory used for
+      // pages.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
@@ -40,8 +40,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 }
 
 /**
- * Returns the error for a body that cannot be parsed. Such a body cannot be redacted either, so it must not be sent
- * to the client.
+ * Returns the error for a body that cannot be parsed. It must not be sent to the client, because it cannot be redacted.
  */
 function unreadable(): GatewayError {
   return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');

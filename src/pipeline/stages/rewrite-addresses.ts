@@ -6,7 +6,7 @@ import type { StagePlanner } from '../plan.ts';
 
 /** Rewrites absolute addresses of the legacy host in responses (rules, 11). */
 export interface LegacyAddresses {
-  /** True if addresses are rewritten rather than only reported (`rewriteUrls: true`). */
+  /** True if addresses are rewritten (`rewriteUrls: true`) rather than only reported. */
   readonly rewrite: boolean;
   /** Returns the body itself if it contains no legacy address, or a promise if the body is long. */
   readonly replace: (body: Buffer, publicAddress: string) => Buffer | Promise<Buffer>;
@@ -16,8 +16,8 @@ export interface LegacyAddresses {
 
 /**
  * Rewrites legacy addresses in documented responses if the configuration enables this. The stage runs outside the
- * cache: unless `publicOrigin` is configured, the public address depends on the client's `Host` header, so the
- * rewritten response must not be stored for other clients.
+ * cache, because the public address depends on the client's `Host` header unless `publicOrigin` is configured. A
+ * rewritten response must therefore not be stored for other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {

@@ -34,8 +34,8 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         } catch (error) {
           throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
         }
-        // With the `legacy` error style, nothing is translated. Only a 401 response matters, because the credential
-        // must then be forgotten. In transparent mode, no credential is remembered as verified.
+        // With the `legacy` error style, nothing is translated. Only a 401 response matters, because it means that the
+        // credential must be forgotten. In transparent mode, no credential is remembered as verified.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         // A JSON body without an error at its top level means success. Every other body is inspected.
         if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;

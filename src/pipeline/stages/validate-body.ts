@@ -16,7 +16,7 @@ import type { StagePlanner } from '../plan.ts';
 export interface BodyFindings {
   readonly violations: readonly Violation[];
   /**
-   * Violations that are counted but never lead to a refusal, because they are all about members that are not in the
+   * Violations that are counted but never lead to a refusal, because they all concern members that are not in the
    * contract.
    */
   readonly reported?: readonly Violation[];
@@ -83,7 +83,7 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
 }
 
 function tooLarge(rest: Readable, limit: number): GatewayError {
-  // The rest of the body is read and discarded until the connection is closed. If unread bytes were left, closing the
+  // The rest of the body is read and discarded until the connection is closed. If there were unread bytes, closing the
   // connection would reset it, and the client would lose the response.
   rest.on('error', () => undefined).resume();
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
@@ -121,8 +121,8 @@ async function inspect(
     const message = describeExcess('the request body', parsed.limit, limits.json);
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  // The bytes are forwarded unchanged, so if two members have the same name, the upstream may read the member that
-  // was not checked.
+  // The bytes are forwarded unchanged. If two members have the same name, the upstream may therefore read the member
+  // that was not checked.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'The request body contains a repeated member.');
   return check(parsed.value, exchange);

@@ -72,7 +72,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // Records the same failure that is recorded when the gateway decodes a response for the client.
+        // Records the same failure as when the gateway decodes a response for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,

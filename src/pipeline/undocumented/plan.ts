@@ -47,7 +47,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly purge: (tags: readonly string[] | undefined) => unknown;
 }
 
-/** Compiles the plan for undocumented paths from the stages that apply, once at startup. */
+/** Compiles the plan for undocumented paths from the stages that apply, at startup. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
   const { transparent, checks, allow, access, rateLimiter, purge } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;

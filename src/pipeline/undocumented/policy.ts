@@ -9,7 +9,7 @@ import type { Operation } from '../../model/operation.ts';
  */
 export interface AllowEntry {
   readonly method: string;
-  /** A path pattern. `{name}` matches one segment, and a final `/**` matches everything below. */
+  /** A path pattern. `{name}` matches one segment, and a trailing `/**` matches everything below. */
   readonly path: string;
   /** The permission that the caller must have. */
   readonly permission?: string | undefined;
@@ -76,8 +76,8 @@ export function compileUndocumentedPolicy(
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
     // Another spelling of a path must not bypass the checks for a documented path, or the permission that an entry
-    // requires. An entry with exactly this spelling is intentional, and so is an entry that ends with a slash if the
-    // path does too.
+    // requires. An entry with exactly this spelling is intentional. If the path ends with a slash, so is an entry that
+    // ends with a slash.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
@@ -122,8 +122,8 @@ const PATH_PARAMETER = /(?:;|%3b).*$/i;
 const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
- * Returns the simplest path that a server could take a path to mean, so that rules for one path also apply to its
- * other spellings. Percent-encoded characters are decoded. These parts are removed: path parameters and empty
+ * Returns the simplest path that a server could consider equivalent to a path, so that rules for one path also apply to
+ * its other spellings. Percent-encoded characters are decoded. These parts are removed: path parameters and empty
  * segments, which Tomcat ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a
  * segment, which IIS ignores.
  */
@@ -150,7 +150,7 @@ export function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string
 type PathPattern = (path: string) => boolean;
 
 /**
- * Compiles a path pattern. `{name}` and `*` match one non-empty segment or part of one. A final `/**` matches
+ * Compiles a path pattern. `{name}` and `*` match one non-empty segment or part of one. A trailing `/**` matches
  * everything below. All other text must match exactly, including case.
  */
 export function compilePathPattern(pattern: string): PathPattern {

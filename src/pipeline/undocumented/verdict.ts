@@ -52,8 +52,8 @@ function undocumentedRefusal(
 
 /**
  * Makes the location of a reported violation more precise after a successful response has shown that the path exists on
- * the upstream. Clients can put anything into an invented path, even names of people. The first word of a path that
- * exists, however, is known to come from the server.
+ * the upstream. A client can put anything into an invented path, even people's names, but the first word of an existing
+ * path is known to come from the server.
  */
 export function nameExistingPath(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
