@@ -145,7 +145,7 @@ function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
     if (error instanceof StoreUnavailable && !res.headersSent) {
-      res.status(503).json({ error: 'Redis is unavailable, so the shared ledger cannot be read.' });
+      res.status(503).json({ error: 'The shared ledger cannot be read, because its server is unavailable.' });
       return;
     }
     const isClientError = typeof status === 'number' && status >= 400 && status < 500;

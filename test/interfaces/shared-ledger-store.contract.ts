@@ -124,6 +124,18 @@ export function sharedLedgerContract(
       expect((await store.read({}, NOW)).traffic).toMatchObject([{ requests: 11 }]);
     });
 
+    // Two gateways may have been given the same name by mistake. A batch of one must not look like a repeated batch of
+    // the other.
+    it('stores the batches of two processes with the same name', async () => {
+      const open = newLedger();
+      for (let index = 0; index < 2; index++) {
+        const { store } = await open({ replica: 'a', onDataLost: ignore });
+        await store.write(batch({ number: 1, traffic: trafficOf(1) }));
+      }
+      const { store } = await open({ replica: 'b', onDataLost: ignore });
+      expect((await store.read({}, NOW)).traffic).toMatchObject([{ requests: 2 }]);
+    });
+
     it('stores every batch of several processes that write at the same time', async () => {
       const all = await storesOf('a', 'b', 'c', 'd');
       await Promise.all(
