@@ -8,8 +8,8 @@ export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest `schemas` folder in this file's folder or a folder above it. The result is
- * the same for code that runs from `src` and from `dist`.
+ * Returns the contract's folder: the nearest `schemas` folder in this file's folder or one of its parents. The result
+ * is the same for code that runs from `src` and from `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -28,8 +28,7 @@ export function resourceFile(name: string, projected = false): string {
 }
 
 /**
- * The variant of a response that a schema describes: the complete response, one with a projection, or one with
- * `details=true`.
+ * The variant of a response that a schema describes: the full response, a projected one, or one with `details=true`.
  */
 export type ResponseVariant = 'full' | 'projected' | 'open';
 

@@ -5,15 +5,13 @@ export interface ContractOptions {
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
   /**
-   * The shadow contract. Its verdicts are compared with those of the enforced contract, and any differences are
-   * reported. It never affects requests.
+   * The shadow contract. Its verdicts are compared with those of the enforced contract. Differences are reported but
+   * never affect requests.
    */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
   readonly baseline?: string;
-  /**
-   * True if the contract includes the inferred operations. All of them are operations that write comments (rules, 10).
-   */
+  /** True if the contract includes the inferred operations, all of which write comments (rules, 10). */
   readonly inferred: boolean;
   /**
    * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
@@ -22,10 +20,7 @@ export interface ContractOptions {
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations to collect for one message. */
   readonly maxCollected: number;
-  /**
-   * True if the scanner is used. For most responses, it can prove from the bytes that the response is valid, without
-   * parsing it.
-   */
+  /** True if the scanner is used. It can prove most responses valid from their bytes, without parsing them. */
   readonly scanner: boolean;
 }
 

@@ -20,13 +20,13 @@ export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
   /**
-   * A digest of the options and files from which the contract was compiled. If this digest is unchanged, a reload
-   * reuses the contract.
+   * A digest of the options and files that the contract was compiled from. A reload reuses the contract if this digest
+   * is unchanged.
    */
   readonly sources: string;
   /** The names of the overlays, in the order in which they were applied. */
   readonly overlays: readonly string[];
-  /** Problems that do not prevent startup, such as overlay actions whose targets match nothing. */
+  /** Problems that do not prevent startup, such as an overlay action whose target matches nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
   /** The document with all overlays applied. It is used only for display, never for handling requests. */

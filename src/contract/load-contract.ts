@@ -17,7 +17,7 @@ import { documentFiles } from './document/document-source.ts';
 import { readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
-/** An operation, and everything that is compiled for it. */
+/** An operation and everything that is compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
@@ -50,7 +50,7 @@ export function sourcesDigest(options: ContractOptions): string {
 
 /**
  * Returns the contract's operations, for commands that do not check messages. Unlike {@link loadContract}, this
- * function does not compile the schemas, which would take most of the time. Throws a StartFault that lists all
+ * function does not compile the schemas, a step that takes most of the loading time. Throws a StartFault that lists all
  * configuration errors in the document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {

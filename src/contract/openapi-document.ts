@@ -52,7 +52,7 @@ export interface MediaTypeObject {
 /** The descriptions of a body, keyed by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
-/** A documented response to an operation's requests. */
+/** A documented response of an operation. */
 export interface ResponseObject {
   readonly description: string;
   readonly content: ContentObject;
@@ -111,16 +111,16 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** How the name of the option is known. */
+  /** What the name of the option is based on. */
   readonly optionProvenance: Provenance;
-  /** How the option's target and permission are known. */
+  /** What the target and the permission of the option are based on. */
   readonly mappingProvenance: Provenance;
 }
 
 /** Fields that only some callers can see or set. */
 export interface FieldPermission {
   readonly fields: readonly string[];
-  /** The ids of the operations that have these fields. */
+  /** The ids of the operations whose messages contain these fields. */
   readonly operations: readonly string[];
   readonly requires: Requirement;
   readonly provenance: Provenance;

@@ -2,7 +2,7 @@ import type { Operation } from '../model/operation.ts';
 
 /**
  * A node in the tree of path segments. Fixed segments are looked up by their text, and placeholders by the text that
- * follows them.
+ * follows them in the segment.
  */
 interface Branch {
   readonly fixed: Map<string, Branch>;
@@ -35,8 +35,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path. It is one more than a template can have, so a path with
- * this many segments matches nothing.
+ * The maximum number of segments that are read from a path. No template can have this many segments, so a path with
+ * this many matches nothing.
  */
 export const MAX_SEGMENTS = 16;
 
@@ -90,7 +90,7 @@ export interface PathMatch {
    * The methods of disabled inferred operations. Requests with these methods are treated as undocumented (rules, 10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
-  /** The raw, percent-encoded segments, keyed by the name of their path parameter. */
+  /** The raw, percent-encoded segments, keyed by the names of their path parameters. */
   readonly rawParameters: Readonly<Record<string, string>>;
 }
 

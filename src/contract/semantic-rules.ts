@@ -3,7 +3,7 @@ import type { Violation } from '../model/violation.ts';
 import { type Item, itemPlace, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
 
-/** Requires that `listCount` equals the number of items in `list`. */
+/** Requires that `listCount` equal the number of items in `list`. */
 const listCount: SemanticRule = {
   name: 'list-count',
   description: '`listCount` is the number of items in `list`.',
@@ -17,9 +17,9 @@ const listCount: SemanticRule = {
 };
 
 /**
- * Requires that the page number in a response does not exceed the `pageCount` in the same response. The rule does not
- * apply to empty lists or to first pages. If the client requested a page past the end, the page bounds check reports
- * the problem instead (rules, 5).
+ * Requires that the page number in a response not exceed the `pageCount` in the same response. The rule does not apply
+ * to empty lists or to first pages. If the client requested a page past the end, the page bounds check reports the
+ * problem instead (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -35,7 +35,7 @@ const pageWithinCount: SemanticRule = {
   },
 };
 
-/** Requires that a comment has recipients only if its visibility is `recipients`. */
+/** Requires that a comment have recipients only if its visibility is `recipients`. */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
   description: '`recipients` is present only with the visibility `recipients`.',
@@ -50,7 +50,7 @@ const recipientsVisibility: SemanticRule = {
       })),
 };
 
-/** Requires that a finished privacy job has `executions` and that a pending job does not. */
+/** Requires that a finished privacy job have `executions` and that a pending job not have it. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   description: 'A `FINISHED` job has `executions`, and a `PENDING` job does not.',
@@ -69,7 +69,7 @@ const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** Requires that a canceled action contains the date of the cancellation and the user who canceled the action. */
+/** Requires that a canceled action contain the date of the cancellation and the user who canceled it. */
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   description: 'A canceled action has `canceledByUser` and `canceledDate`.',
@@ -85,7 +85,7 @@ const canceledFields: SemanticRule = {
       ),
 };
 
-/** Requires that, if the request contains `spaceId`, every item is in that space. */
+/** Requires that, if the request contains `spaceId`, every item be in that space. */
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   description: 'If the request contains `spaceId`, the `containerIds` of every item that has them contain that id.',
@@ -101,9 +101,7 @@ const spaceFilter: SemanticRule = {
   },
 };
 
-/**
- * Requires that the response to removing a favorite contains the canceled `favorited` action for the requested node.
- */
+/** Requires that the response to removing a favorite contain the canceled `favorited` action for the requested node. */
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   description: 'The action is canceled, its verb is `favorited`, and its node is the requested one.',
@@ -113,7 +111,7 @@ const unfavoriteResult: SemanticRule = {
 };
 
 /**
- * Requires that the response to removing the wiki mark contains the canceled `wikified` action for the requested node.
+ * Requires that the response to removing the wiki mark contain the canceled `wikified` action for the requested node.
  */
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
@@ -125,7 +123,7 @@ const unwikifyResult: SemanticRule = {
 
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Requires that a response contains at most 20 actions if no page size was requested. */
+/** Requires that a response contain at most 20 actions if no page size was requested. */
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   description: 'There are at most 20 actions if no `pageSize` was requested.',
@@ -144,7 +142,7 @@ const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
 const UNSTORED = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Requires that actions are ordered from newest to oldest, unless a different order was requested. */
+/** Requires that actions be ordered from newest to oldest, unless a different order was requested. */
 const newestFirst: SemanticRule = {
   name: 'newest-first',
   description: 'The newest action comes first if no `sort` was requested.',
@@ -198,7 +196,7 @@ const RULES: readonly SemanticRule[] = [
   onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
 
-/** The semantic rules that `x-semantic-rules` in the contract can name (rules, 7). */
+/** The semantic rules that the contract can list under `x-semantic-rules` (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
 /** A subset of an operation's rules. Bit `1 << index` is set if the subset contains the rule with that index. */
@@ -233,8 +231,8 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response against its operation's semantic rules. A finding is omitted if it only follows from a schema
- * violation, either at the same location or in a field that the rule reads.
+ * Checks a response against its operation's semantic rules. A finding is omitted if it is merely a consequence of a
+ * schema violation, either at the same location or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -282,8 +280,8 @@ interface SemanticRule {
   /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
-   * Returns JSON pointers to all values that `check` reads. For a value of which `check` reads only the type or the
-   * length, pointers to the values inside it are not needed. `item` is the pointer to the operation's items.
+   * Returns JSON pointers to all values that `check` reads. If `check` reads only the type or the length of a value, no
+   * pointers to the values inside it are needed. `item` is the pointer to the operation's items.
    */
   readonly excerpt: (item: string) => readonly string[];
   readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];

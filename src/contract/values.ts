@@ -9,13 +9,13 @@ export interface ParameterValues {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly sort: string | undefined;
-  /** The space id as a string of digits, because a JavaScript number cannot represent every 64-bit integer. */
+  /** The space id as a string of digits, because a JavaScript number cannot represent all 64-bit integers. */
   readonly spaceId: string | undefined;
   /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
   /** True if the response is expected to contain a list of follow relations (operations 10 and 14). */
   readonly details: boolean;
-  /** False if the response is expected to include inactive follow relations too (operations 10 and 14). */
+  /** False if the response is also expected to include inactive follow relations (operations 10 and 14). */
   readonly active: boolean;
   /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;
@@ -47,7 +47,7 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection preserves a field in an item and everything inside the field. */
+/** Returns true if a projection preserves a field in an item and everything inside that field. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
@@ -80,9 +80,7 @@ export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] 
   return placeOf(itemsAt, json)[1];
 }
 
-/**
- * Returns those items in a response that are objects. `itemsAt` states where the operation's responses contain items.
- */
+/** Returns the items in a response that are objects. `itemsAt` states where the operation's responses contain items. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {

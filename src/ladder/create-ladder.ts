@@ -33,18 +33,15 @@ export interface Ladder {
   /** Returns the rows in the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /**
-   * Undoes the step of an operation's check. Returns false if there is no step, or if the step is not the one in
+   * Undoes the step for an operation's check. Returns false if there is no such step, or if it is not the one in
    * `meant`.
    */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /**
-   * Evaluates a finished request. As a result, the `responses` check of the request's operation may be demoted
-   * immediately.
-   */
+  /** Evaluates a finished request. This may immediately demote the `responses` check of the request's operation. */
   record(trace: Trace): void;
   /**
-   * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first,
-   * and can store the new state where other gateways can see it. If `commit` returns false, nothing is promoted.
+   * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first, so
+   * that it can store the new state where other gateways can see it. If it returns false, nothing is promoted.
    */
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
   /** Uses a state that other gateways have changed. The state must belong to the current contract. */
@@ -141,7 +138,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered shows nothing about the current level.
+      // A response that was checked before the level was lowered says nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;

@@ -10,7 +10,7 @@ export interface LadderFile {
   write(state: LadderState): void;
   /** Waits until the latest state has been written or the write has failed. */
   written(): Promise<void>;
-  /** Checks whether another process has changed the file. Reports the steps that were removed from it. */
+  /** Checks whether another process has changed the file, and reports the steps that it removed. */
   checkForChanges(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // Checks for changes before the file is overwritten, so that steps removed by an operator stay removed.
+      // This check comes before the file is overwritten, so that steps removed by an operator stay removed.
       await checkForChanges();
       const state = waiting;
       waiting = undefined;

@@ -2,8 +2,8 @@ import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
 /**
- * The conditions under which a check is promoted to `enforce`. They show that enforcing it would not have refused any
- * requests.
+ * The conditions under which a check is promoted to `enforce`. They ensure that enforcing it would not have refused any
+ * recent requests.
  */
 export interface PromotionOptions {
   readonly enabled: boolean;
@@ -11,14 +11,14 @@ export interface PromotionOptions {
   readonly checks: readonly CheckName[];
   /** The minimum number of results that the check must have in the window. */
   readonly minAnswers: number;
-  /** The length of the window in hours. A check is promoted only if it has reported nothing in the window. */
+  /** The length of the window in hours. A check is promoted only if it has reported nothing within the window. */
   readonly windowHours: number;
 }
 
 /** The conditions under which the `responses` check of an operation is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
-  /** The fraction of checked responses that may fail, from 0 to 1. */
+  /** The fraction, from 0 to 1, of checked responses that may fail. */
   readonly share: number;
   /** The length, in seconds, of the window over which the fraction is computed. */
   readonly windowSeconds: number;

@@ -24,7 +24,7 @@ export function ladderRows(
   minAnswers: number,
   isAccepted: IsAccepted,
 ): readonly LadderRow[] {
-  // The traffic is grouped once and not for each row, because the console requests hundreds of rows every few
+  // The traffic is grouped only once rather than for each row, because the console requests hundreds of rows every few
   // seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   const entries = Map.groupBy(snapshot.entries, ({ operation }) => operation);
@@ -71,8 +71,8 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // Requests that were only reported. They were handled before the check was enforced, or by a gateway with a
-    // different configuration.
+    // Requests that were only reported, either because they were handled before the check was enforced or because the
+    // gateway had a different configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {
       kind: 'enforced',
@@ -107,7 +107,7 @@ export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'st
 
 /**
  * Returns the results of one check of an operation in a snapshot, for all releases together. A response counts as
- * passed if it was reported or refused only because of violations that have been accepted since then.
+ * passed if it was reported or refused only because of violations that have since been accepted.
  */
 export function countsOf(
   snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,
@@ -205,7 +205,7 @@ export interface ConfiguredLevels {
   readonly explicit: readonly CheckName[];
 }
 
-/** Returns the effective levels of an operation, which are its configured levels after the ladder's steps. */
+/** Returns the effective levels of an operation, which are its configured levels with the ladder's steps applied. */
 export function effectiveChecks(
   { operation, checks, explicit }: ConfiguredLevels,
   steps: readonly LadderStep[],

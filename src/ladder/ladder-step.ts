@@ -31,8 +31,8 @@ export interface LadderState {
 }
 
 /**
- * The checks that have steps, in the order in which they run. `undocumented` is missing, because it does not belong
- * to an operation.
+ * The checks that have steps, in the order in which they run. `undocumented` is not included, because it does not
+ * belong to an operation.
  */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
@@ -77,7 +77,7 @@ export function mergeLadders(base: LadderState, mine: LadderState, theirs: Ladde
 }
 
 /**
- * Returns the state at startup. Steps apply only to the contract version for which they were made. With any other
+ * Returns the state at startup. Steps apply only to the contract version that they were made for. With any other
  * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {

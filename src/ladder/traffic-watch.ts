@@ -17,13 +17,13 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket. All other callers are counted as one caller. */
+/** The maximum number of distinct callers in one bucket. All further callers are counted as one. */
 const MAX_CALLERS = 64;
 
 /**
  * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone: if the
- * other callers have received enough responses, the limit must also be exceeded when the caller with the most
- * failures is not counted.
+ * other callers have received enough responses, the limit must be exceeded even without the caller that has the most
+ * failures.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
@@ -169,7 +169,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The upstream failed before the credential could be verified. Other metrics cover such failures.
+  // The upstream failed before the credential could be verified. Such failures are counted in other metrics.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -182,7 +182,7 @@ function refusedBy(trace: Trace): CheckName | undefined {
 interface BucketRing<T> {
   /** Returns the bucket for a time in epoch milliseconds, which is created if necessary. */
   at(now: number): T;
-  /** Returns all buckets in the window. */
+  /** Returns all buckets within the window. */
   within(now: number): readonly T[];
   clear(): void;
 }

@@ -23,8 +23,8 @@ export interface BaselineFile {
   accept(accepted: AcceptedViolation): Promise<void>;
   /**
    * Applies a change that was made at another gateway or in another process. The change takes effect immediately.
-   * `isWriter` is false if another process writes the change to the file. If this process cannot write it, the
-   * promise is rejected and the change applies only until the process ends.
+   * `isWriter` is false if another process writes the change to the file. If this process must write the change but
+   * cannot, the promise is rejected and the change applies only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>, isWriter: boolean): Promise<void>;
   /** Calls `listener` after every change to the accepted violations. */
@@ -65,7 +65,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: Edit, isUsed = true): Promise<boolean> => {
-    // Changes are written one after another, because each change starts from the content that the previous one wrote.
+    // Changes are written one after another, because each change is based on the content that the previous one wrote.
     const done = writing.then(() => edit(change, isUsed));
     writing = done.catch(() => undefined);
     return done;
@@ -105,7 +105,7 @@ export function readBaselineFile(file: string): Baseline {
   return baselineOf(text, file);
 }
 
-/** Returns the new text of the file, or undefined if nothing has to be changed. */
+/** Returns the new text of the file, or undefined if no change is needed. */
 type Edit = (document: Document, stored: Baseline) => string | undefined;
 
 function readText(file: string, place: Pick<Fault, 'source' | 'pointer'>): string | undefined {
@@ -195,8 +195,8 @@ type ParsedBaseline =
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
 /**
- * A hint about the most common mistakes: entries under `accepted: []`, and unquoted text that contains a colon or a
- * comma.
+ * A hint about the most common mistakes, which are entries under `accepted: []` and unquoted text that contains a colon
+ * or a comma.
  */
 const FORMAT_HINT = 'write "accepted:" on its own line, the entries below it, and text with punctuation in quotes';
 const KEYS = ['fingerprint', 'reason', 'owner', 'expires', 'summary'] as const;

@@ -10,9 +10,9 @@ export interface LedgerOptions {
   readonly store?: LedgerStoreKind;
   /** The ledger file: an absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
-  /** The number of days after its last occurrence for which a violation is stored. */
+  /** How long a violation is stored after its last occurrence, in days. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations. Half of it applies to requests, the other half to responses. */
+  /** The maximum number of distinct violations. Half of it is for requests and half for responses. */
   readonly maxEntries: number;
   /** The maximum size of the file, in bytes. */
   readonly maxBytes: number;

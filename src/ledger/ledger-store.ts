@@ -28,8 +28,8 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * The error for a store that cannot be opened because it is missing, cannot be used, or is not a ledger of this
- * version. The message and the suggested fix are for the person who configured the store.
+ * The error for a store that cannot be opened because it is missing or unusable, or is not a ledger of this version.
+ * The message and the suggested fix are for the person who configured the store.
  */
 export class LedgerStoreError extends Error {
   override readonly name = 'LedgerStoreError';
@@ -45,7 +45,7 @@ export class LedgerStoreError extends Error {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations. Half of it applies to requests, the other half to responses. */
+  /** The maximum number of distinct violations. Half of it is for requests and half for responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }
@@ -53,7 +53,7 @@ export interface StoreLimits {
 /** The storage behind a ledger. */
 export interface LedgerStore {
   /**
-   * Stores a batch completely or not at all. If the promise is rejected, nothing was stored. The exception is
+   * Stores a batch completely or not at all. A rejected promise means that nothing was stored, except for
    * `StoreUnavailable`, which means that the outcome is unknown.
    */
   write(batch: LedgerBatch): Promise<StoreState>;
@@ -84,7 +84,7 @@ export function retentionStart(now: number, retentionDays: number): number {
 /** The name by which queries refer to all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
-/** Converts the operation in a query to the form that entries use, in which undocumented paths have no operation. */
+/** Converts the operation in a query to the form used in entries, in which undocumented paths have no operation. */
 export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }
@@ -137,7 +137,7 @@ export interface LedgerBatch {
   /** The time at which the batch was created, in epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
-  /** The entries, ordered by their last occurrence with the most recent one last. */
+  /** The entries in the order of their last occurrence, with the most recent one last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
   /** The number of violations and traffic rows that were lost before they became part of a batch. */

@@ -15,8 +15,8 @@ export type RedisReply = string | number | Buffer | null | RedisReply[];
 export class RedisUnavailable extends Error {}
 
 /**
- * A Lua script, which runs atomically. All its keys must contain the same hash tag (the part in braces), so that they
- * are on the same node in a cluster.
+ * A Lua script, which runs atomically. All of its keys must contain the same hash tag (the part in braces), so that
+ * they are on the same node in a cluster.
  */
 export interface RedisScript {
   readonly source: string;
@@ -57,7 +57,7 @@ interface CommandOptions {
 }
 
 /**
- * How a command ended. `refused`: the server replied with an error. `skipped`: the command was not sent because the
+ * How a command ended. `refused`: the server replied with an error. `skipped`: the command was not sent, because the
  * server was unavailable.
  */
 export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
@@ -66,7 +66,7 @@ export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
-  /** Called after every command with the time that the command took. */
+  /** Called after every command, with the time that it took. */
   onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
@@ -83,11 +83,11 @@ const SERVER_FAILS =
   /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS|BUSY|UNBLOCKED)\b/;
 
 /**
- * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve
- * requests without Redis. Until the connection is ready, every command is rejected.
+ * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve requests
+ * without Redis. Until the connection is ready, every command is rejected.
  *
- * A connection that no longer works is replaced, for example because the server hangs or has become a replica, or
- * because its address no longer exists.
+ * A connection that no longer works is replaced, for example if the server hangs or has become a replica, or if its
+ * address no longer exists.
  */
 export function connectRedis(
   options: RedisOptions,
@@ -114,7 +114,7 @@ export function connectRedis(
     listener.onState?.({ available, ...(reason !== undefined && { reason }) });
   };
 
-  /** Opens a new connection. Tries again until it succeeds or the connection is closed. */
+  /** Opens a new connection. Retries until it succeeds or the connection is closed. */
   const open = async () => {
     if (isOpening) return;
     isOpening = true;
@@ -201,7 +201,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no client, or its connection fails, the next client makes the subscription.
+      // If there is no client or its connection fails, the next client makes the subscription.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>
@@ -274,7 +274,7 @@ function discard(client: RedisClient | undefined): void {
   }
 }
 
-/** Returns whether an error that the server replied with is about this command only. */
+/** Returns whether an error in the server's reply concerns only this command. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }

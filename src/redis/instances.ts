@@ -20,11 +20,11 @@ export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
 /** The list of all gateways that share a Redis server and a key prefix. */
 export interface Instances {
-  /** From now on, reports these facts about this gateway. */
+  /** Reports these facts about this gateway from now on. */
   start(facts: () => InstanceFacts): void;
   /**
-   * Returns the gateways, sorted by name. The list is empty until Redis is reached for the first time, and during
-   * longer outages of Redis.
+   * Returns the gateways, sorted by name. The list is empty until Redis is reached for the first time, and during long
+   * Redis outages.
    */
   list(): readonly Instance[];
   /** Removes this gateway from the list. */
@@ -37,7 +37,7 @@ const BEAT_MS = 5_000;
  * starts.
  */
 const FIRST_BEAT_MS = 500;
-/** A gateway is considered gone after it has not reported for this long. */
+/** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;
 
 /** Stores the facts with the server's time, because the gateways' clocks may differ. */
@@ -75,7 +75,7 @@ export function openInstances(redis: Redis): Instances {
       });
       heardAt = performance.now();
     } catch {
-      // No error is reported, because the next report follows soon.
+      // No error is reported here, because the next report follows soon.
     }
   };
   const keepReporting = async () => {

@@ -12,7 +12,7 @@ interface ChangeLogParts {
   readonly clock: Clock;
   /** The maximum number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error in the listener or in this program, as opposed to an error of Redis. */
+  /** Called with an error in the listener or in this program, as opposed to a Redis error. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /**
    * Called with the kind of error, such as NOPERM or OOM, when the server begins to refuse the log's commands. Called
@@ -35,17 +35,17 @@ interface RedisChangeLog extends ChangeLog {
  */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** The kinds of error with which the server refuses a command. All other errors are about the connection. */
+/** The kinds of errors that the server returns for a refused command. All other errors concern the connection. */
 const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MISCONF', 'NOREPLICAS', 'ERR']);
 /** The maximum number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * How many changes may wait while Redis is unavailable. If there are more, a new lineage of the log begins, which
- * makes every gateway discard what it has stored.
+ * How many changes may wait while Redis is unavailable. If there are more, the log begins a new lineage, which makes
+ * every gateway discard its stored data.
  */
 const MAX_WAITING = 1_000;
 
-/** An entry in the log. `change` is undefined if this version of the gateway does not know the kind of change. */
+/** An entry in the log. `change` is undefined if this version of the gateway does not know this kind of change. */
 interface Entry {
   readonly number: number;
   readonly id: string;
@@ -63,11 +63,11 @@ interface Head extends LogPosition {
 /**
  * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
  * notices every missing entry. A new lineage begins if the log's record of its latest entry is missing or does not
- * match the stream: the server has then lost data, or something else has written to the keys. A new lineage also
+ * match the stream, which means that the server has lost data or that another program has written to the keys. It also
  * begins if the caller requests one.
  *
- * The script writes even if there is nothing to append, so it fails on a replica and on a server that is full.
- * Gateways cannot append changes to such a server, so its contents do not prove that a gateway knows all changes.
+ * The script writes even if there is nothing to append, so it fails on a replica and on a server that is full. Gateways
+ * cannot append changes to such a server, so its contents do not prove that a gateway knows all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -93,8 +93,8 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 };
 
 /**
- * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied,
- * so it misses nothing while it is disconnected. The listener is reset if entries are missing because the server has
+ * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied, so
+ * it misses nothing even if it was disconnected. The listener is reset if entries are missing because the server has
  * lost or trimmed them, if the listener throws, or if the log contains a change that this version does not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
@@ -143,8 +143,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // A reset has the same effect as this change, so the change is already applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
-      // The server may have appended the change even though the reply was lost. The change is then applied twice,
-      // which does no harm.
+      // The server may have appended the change even though the reply was lost. In that case, the change is applied
+      // twice, which does no harm.
       own.delete(id);
       throw error;
     }
@@ -172,8 +172,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   };
 
   /**
-   * Calls the listener. If the listener throws, it has not applied the change, so no stored data may be served after
-   * that.
+   * Calls the listener. If the listener throws, it has not applied the change, so no stored data may be served from
+   * then on.
    */
   const notify = (call: () => void, at: LogPosition) => {
     try {
@@ -217,7 +217,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const applyAll = (entries: readonly Entry[]): boolean => {
     for (const entry of entries) {
       const { number } = entry;
-      // `append` has already counted the entry that it appended.
+      // `append` has already counted its own entry.
       if (position !== undefined && number <= position.number) continue;
       if (position === undefined || number !== position.number + 1) return false;
       position = { lineage: position.lineage, number };
@@ -243,7 +243,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     const at = await readLog({ asked: known?.number ?? 0 });
     if (known === undefined || position === undefined) await begin(at);
     else if (known.lineage !== at.lineage) reset(at);
-    // The server has lost the changes at the end of the log, and would give their numbers to other changes.
+    // The server has lost the changes at the end of the log and would assign their numbers to other changes.
     else if (at.number < known.number || at.asked !== knownId) reset(await readLog({ ended: at.lineage }));
     else
       while (position.number < at.number) {
@@ -279,7 +279,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
-        // An error here means that the server cannot be reached, and that is reported elsewhere.
+        // Any other error means that the server cannot be reached, which is reported elsewhere.
         else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
@@ -317,7 +317,7 @@ function toEntries(reply: RedisReply): Entry[] {
   }));
 }
 
-/** Returns a change, or undefined if this version does not know the change that the string describes. */
+/** Returns the change that a string describes, or undefined if this version does not know it. */
 function toChange(text: string): SharedChange | undefined {
   let change: unknown;
   try {

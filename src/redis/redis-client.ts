@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type * as RedisLibrary from '@redis/client';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** What the library's clients have in common, whether they are for one server, for sentinels or for clusters. */
+/** What the library's clients for a single server, for sentinels and for clusters have in common. */
 export interface RedisClient {
-  /** Sends a command whose first key is `key`. Strings in the reply are buffers if `bytes` is true. */
+  /** Sends a command whose first key is `key`. If `bytes` is true, strings in the reply are buffers. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
   /** Resolves when commands can be sent. From then on, the library restores broken connections itself. */
@@ -43,8 +43,7 @@ export function createRedisClient(
   const common = {
     RESP: 2,
     socket,
-    // With this queue, commands would wait for the next connection, and so would the requests that need their
-    // results.
+    // With this queue, commands would wait for the next connection, as would the requests that need their results.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     commandOptions: NO_TIMEOUT,
@@ -139,7 +138,7 @@ function tlsOf({ tls }: RedisOptions, secrets: RedisSecrets) {
   };
 }
 
-/** Adds the host of a `rediss:` URL as the TLS server name, because Node does not send it on its own (RFC 6066, 3). */
+/** Adds the host of a `rediss:` URL as the TLS server name, because Node does not send one on its own (RFC 6066, 3). */
 function withServerName<S extends object>(socket: S, url: string): S {
   const { protocol, hostname } = new URL(url);
   const isName = protocol === 'rediss:' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;

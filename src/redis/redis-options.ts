@@ -29,7 +29,7 @@ export interface RedisOptions {
     readonly username?: string;
     readonly passwordFile?: string;
   };
-  /** Some nodes in a cluster. The other nodes are discovered. */
+  /** Some of a cluster's nodes. The others are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
   /** The prefix of every key. With different prefixes, several fleets can share a server. */
@@ -156,7 +156,7 @@ interface RedisSecretFault {
   readonly message: string;
 }
 
-/** Either the secrets, or all problems that were found while reading them. */
+/** Either the secrets or all problems that were found while reading them. */
 type RedisSecretsReading =
   | { readonly secrets: RedisSecrets; readonly faults: readonly [] }
   | { readonly secrets?: undefined; readonly faults: readonly RedisSecretFault[] };
@@ -192,7 +192,7 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   return { secrets, faults: [] };
 }
 
-/** Returns what is wrong with a URL. The text does not quote the URL, which may contain a password. */
+/** Returns a description of the problem with a URL. It does not quote the URL, which may contain a password. */
 function urlFault(text: string, tls: RedisTlsOptions | undefined): string | undefined {
   if (!URL.canParse(text)) return 'is not a valid URL; percent-encode special characters in the password';
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);

@@ -9,7 +9,9 @@ import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.
 export interface SharedDocument<T> {
   /** Merges the copy and the document for the first time. From then on, merges them at intervals. */
   start(): Promise<void>;
-  /** Merges the copy and the document after either has changed. Resolves to false if Redis cannot be reached. */
+  /**
+   * Merges the copy and the document after a change to either of them. Resolves to false if Redis cannot be reached.
+   */
   sync(): Promise<boolean>;
   /**
    * Returns the right to replace the document. Returns undefined if another gateway holds this right or if Redis
@@ -23,7 +25,7 @@ export interface SharedDocument<T> {
 interface Turn<T> {
   /**
    * Replaces the document. Returns false and changes nothing if the turn has ended or the document has changed since
-   * the turn began. A gateway that was paused in the meantime therefore cannot overwrite newer decisions.
+   * the turn began. A gateway that was paused during its turn therefore cannot overwrite newer decisions.
    */
   commit(next: T): Promise<boolean>;
 }
@@ -56,15 +58,14 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document is removed after nobody has read it for this long. Otherwise, the documents of earlier contracts would
- * remain forever. The keys have no expiry time in Redis, because servers are often configured to evict keys with an
- * expiry time.
+ * A document is removed after nobody has read it for this long. This removes the documents of earlier contracts. The
+ * keys have no expiry time in Redis, because servers are often configured to evict keys with an expiry time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
-/** The time between two attempts to merge a change, and between two reads when there is no change. */
+/** The time between two attempts to merge a change, and the time between two reads when there is no change. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
-/** The longest time that startup waits for the document. */
+/** The maximum time that startup waits for the document. */
 const START_MS = 1_000;
 const MAX_CONFLICTS = 20;
 
@@ -109,9 +110,9 @@ type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'p
 };
 
 /**
- * Reads a document and replaces it with the result of `edit`, for a program without a copy of the document. If `edit`
- * returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell the
- * other gateways about the change, because they otherwise notice it only within {@link REREAD_MS}. Throws
+ * Reads a document and replaces it with the result of `edit`. Intended for programs without a copy of the document. If
+ * `edit` returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell
+ * the other gateways about the change, because they otherwise notice it only within {@link REREAD_MS}. Throws
  * `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(
@@ -147,8 +148,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   const holder = randomUUID();
   const lease = leaseOf(redis, name);
   /**
-   * The document that was last read or written, with its revision in Redis. `origin` identifies one creation of the
-   * document: it changes if the server loses the document and a gateway creates it again.
+   * The document that was last read or written, with its revision in Redis. `origin` identifies the creation of the
+   * document. It changes if the server loses the document and a gateway creates it again.
    */
   let base = { version: versionOf(current()), value: current(), revision: '', origin: '' };
   let started = false;
@@ -269,7 +270,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 
 /**
  * Merges lists whose items have keys. An item that was changed on only one side gets the changed value. If both sides
- * changed it, `prefer` chooses the value. Undefined represents an item that was removed.
+ * changed it, `prefer` chooses the value. Undefined represents a removed item.
  */
 export function mergeItems<Item>(
   lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },

@@ -35,8 +35,8 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
  * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are left out. The counters continue from the counts in `earlier`. Operations that no longer
- * exist have no level.
+ * beyond `maxSeries` are omitted. The counters continue from the counts in `earlier`. Operations that no longer exist
+ * have no level.
  */
 export function createLadderMetrics(
   operations: readonly string[],

@@ -34,8 +34,8 @@ function loggerOptions(options: LogOptions): LoggerOptions {
 }
 
 /**
- * Creates the process log (start, readiness, drain, alerts). It writes JSON lines to the stream, which is standard
- * output by default.
+ * Creates the process log, which covers startup, readiness, draining and alerts. It writes JSON lines to the stream,
+ * which is standard output by default.
  */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
@@ -69,13 +69,13 @@ const MAX_FINGERPRINTS = 8;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Creates the access log. A line contains only names, numbers and codes, never values from messages. The format is
- * the same as that of the process log. The lines are built here because a general-purpose logger would go through
- * every member of an object for each line.
+ * Creates the access log. A line contains only names, numbers and codes, never values from messages. The format is the
+ * same as that of the process log. The lines are built here because a general-purpose logger would process every member
+ * of an object for each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { operations, stream, level, clock, principalNames, fingerprintOf, nameTag: tag = createNameTag() } = options;
-  // The members that describe a documented operation are serialized once, not for each request.
+  // The members that describe a documented operation are serialized once rather than for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
   );
@@ -104,13 +104,13 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   };
 }
 
-// JSON allows these characters in strings, but they can change what a terminal does or displays: control characters,
-// line separators, and marks that change the text direction.
+// Control characters, line separators and marks that change the text direction. JSON allows them in strings, but they
+// can change what a terminal does or displays.
 const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns the input as a JSON string without any characters that a terminal acts on. */
+/** Returns the input as a JSON string without any characters that terminals interpret. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
@@ -219,9 +219,8 @@ const BYTES_PER_UNIT = 3;
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
  * describes. Lines therefore wait until the buffer is full, but never longer than 10 ms. If the process is killed, at
- * most the lines of the last 10 ms are lost. Lines are buffered as bytes, because each garbage collection would
- * otherwise copy the concatenated strings and all their parts. No write contains more than `maxBytes`, unless a
- * single line is longer.
+ * most the lines of the last 10 ms are lost. Lines are buffered as bytes, so that garbage collections need not copy
+ * concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
  */
 export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(maxBytes);
@@ -251,7 +250,7 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
 
 /**
  * The maximum number of bytes that a pipe accepts in one piece (PIPE_BUF on Linux). If several processes make longer
- * writes to one pipe, their lines are interleaved whenever the reader is slow.
+ * writes to the same pipe, their lines are interleaved whenever the reader is slow.
  */
 export const PIPE_BYTES = 4096;
 

@@ -32,9 +32,9 @@ export interface CounterFamily {
 }
 
 /**
- * Creates a counter with one series for each combination of its label values. The metrics library would hash the
- * labels at every increment and format them at every scrape. The counts are therefore stored here, in an array next
- * to their formatted labels.
+ * Creates a counter with one series for each combination of its label values. The counts are stored here, in an array
+ * next to their formatted labels, because the metrics library would hash the labels at every increment and format them
+ * at every scrape.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -70,7 +70,7 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   };
 }
 
-/** Extends the index of a series by one label value. Returns -1 if the series does not exist. */
+/** Extends a series' index by one label value. Returns -1 if the series does not exist. */
 function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
   const place = places?.get(value ?? '') ?? places?.get('other');
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
@@ -115,9 +115,9 @@ export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Creates a histogram with one series for each value of its only label. The metrics library would check and hash the
- * labels at every observation, even if they were bound in advance. The counts are therefore stored here, in arrays
- * next to their formatted labels.
+ * Creates a histogram with one series for each value of its only label. The counts are stored here, in arrays next to
+ * their formatted labels, because the metrics library would check and hash the labels at every observation, even if
+ * they were bound in advance.
  */
 export function createHistogramFamily(
   entry: MetricEntry,
@@ -227,10 +227,10 @@ export const UNDOCUMENTED = 'undocumented';
 /** The value of the `operation` label for all operations that have no separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that has no separate label value. */
+/** The label value for everything that has no label value of its own. */
 export const OTHER = 'other';
 
-/** Returns the members of a union in the given order. It is a type error to omit a member. */
+/** Returns the members of a union in the given order. Omitting a member is a type error. */
 const membersOf = <T extends string>(members: Readonly<Record<T, true>>) => Object.keys(members) as T[];
 
 /** The outcomes of a check. */

@@ -1,4 +1,4 @@
-/** A metric, both as it is documented and as it is registered: name, type, labels and help text. */
+/** A metric as both documented and registered, with its name, type, labels and help text. */
 export interface MetricEntry {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';

@@ -9,7 +9,7 @@ import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts'
 import { createScrapeMetrics, type MetricSources, type NumericSources } from './scrape-metrics.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** Portico's metrics. They count finished traces and produce the text of scrapes. */
+/** Portico's metrics. They count finished traces and produce the scrape output. */
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
@@ -27,8 +27,8 @@ export interface Metrics {
    */
   configure(options: MetricsOptions): void;
   /**
-   * Returns the text of a scrape. It contains the metrics of this process and those of other processes, if given. The
-   * default format is Prometheus's text format.
+   * Returns the text of a scrape, which contains the metrics of this process and, if given, those of other processes.
+   * The default format is Prometheus's text format.
    */
   exposition(format?: MetricsFormat, others?: readonly MetricObject[][]): Promise<string>;
   /** Returns the format for a client that sent this `Accept` header. */
@@ -38,7 +38,7 @@ export interface Metrics {
   processMetrics(): Promise<MetricObject[]>;
   /** Returns how much the counters have grown since the last call. */
   takeIncrease(): readonly CountsIncrease[];
-  /** Adds what another process with the same configuration has counted. */
+  /** Adds the counts from another process with the same configuration. */
   add(increase: readonly CountsIncrease[]): void;
   /** Returns the current values of this process's gauges and counters. */
   readNumbers(): NumericSources;
@@ -285,7 +285,7 @@ function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   };
 }
 
-/** Returns only those properties of an operation that determine its series. */
+/** Returns only the properties of an operation that determine its series. */
 const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsOptions['operations'][number]) => ({
   id,
   paging,
@@ -305,9 +305,8 @@ function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   return own;
 }
 
-// The `type` label of these metrics contains Node's names for open resources, and the set of these names is not
-// fixed. The totals are gauges whose names look like counters, so promtool rejects them, and rates computed from them
-// would be wrong.
+// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. The totals are
+// gauges whose names look like counters, so promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,

@@ -29,7 +29,7 @@ export interface RedisMetrics {
 
 interface RedisSources {
   readonly isAvailable: () => boolean;
-  /** Returns for how long this gateway may have been missing other gateways' changes, in seconds. */
+  /** Returns how long, in seconds, this gateway may have been missing other gateways' changes. */
   readonly unsyncedSeconds: () => number;
   /** Returns all gateways that use the same Redis server and prefix. */
   readonly instances: () => readonly InstanceFacts[];
@@ -38,8 +38,8 @@ interface RedisSources {
 }
 
 /**
- * For shared pages: the number of lookups by result, of requests that waited for another gateway, and of waiting
- * requests that received the page.
+ * Statistics on shared pages: lookups by result, requests that waited for another gateway, and waiting requests that
+ * received the page.
  */
 export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 

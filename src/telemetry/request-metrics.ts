@@ -28,7 +28,7 @@ import type { TrafficCounts } from './traffic-history.ts';
 /** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
-  /** Names of the permissions, groups and flags that a denied caller may lack. */
+  /** The names of the permissions, groups and flags that a denied caller may lack. */
   readonly permissions: readonly string[];
   /** Returns whether the baseline accepts a violation. If this function is undefined, no violation is accepted. */
   readonly isAccepted?: (trace: Trace, violation: Violation) => boolean;
@@ -52,7 +52,7 @@ export interface MetricsOptions {
    * the OpenMetrics format.
    */
   readonly exemplars?: boolean;
-  /** The maximum number of series. Operations for which there are not enough series share the `folded` series. */
+  /** The maximum number of series. Operations beyond this limit share the `folded` series. */
   readonly maxSeries?: number;
 }
 
@@ -64,7 +64,7 @@ interface RequestMetrics {
   text(withExemplars?: boolean): string;
   /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
-  /** Creates the series again for other label values. A series that existed before continues from its count. */
+  /** Recreates the series for other label values. A series that existed before continues from its count. */
   relabel(options: MetricsOptions, ownSeries: number): void;
   /** All counters and histograms, always in the same order. */
   readonly families: readonly (CounterFamily | HistogramFamily)[];
@@ -74,14 +74,14 @@ const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
 
 /**
- * Creates all counters and histograms, and the function that updates them. Operations from index `ownSeries` on are
- * counted as `folded`.
+ * Creates all counters and histograms, and the function that updates them. Operations with index `ownSeries` or higher
+ * are counted as `folded`.
  */
 export function createRequestMetrics(options: MetricsOptions, ownSeries = options.operations.length): RequestMetrics {
   const { isAccepted = () => false } = options;
   let current = createFamilies(options, ownSeries);
   let { families } = current;
-  // Each slot is read through a fixed property name, because reading it through a variable name is slow.
+  // Each slot is read by a fixed property name, because reading it by a variable name is slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
   };
@@ -176,7 +176,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
   };
 
   const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
-  // If you add a family, update it in `record`.
+  // If you add a family, also update it in `record`.
   const families = {
     requests: counter(METRICS.requests, operations, STATUS_CLASSES),
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),

@@ -7,7 +7,7 @@ import { safePath } from '../privacy/path-text.ts';
 import { siblingSpan } from './trace-context.ts';
 import { spendsErrorBudget } from './request-metrics.ts';
 
-/** The facts about the gateway that spans contain. All of them come from the contract and the configuration. */
+/** The facts about the gateway that appear in spans, all of which come from the contract and the configuration. */
 export interface SpanSubject {
   readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[];
   /** The prefix of the paths that clients use. */
@@ -61,8 +61,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     const hasFailed = spendsErrorBudget(trace);
     const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
     const links: Link[] = [];
-    // If the exchange belongs to another trace, its span cannot be a child of this one, so the span is linked
-    // instead.
+    // If the exchange belongs to another trace, its span cannot be a child of this one, so the two spans are linked.
     for (const { traceparent } of attempts) {
       const context = spanContext(traceparent);
       if (context.traceId !== own.traceId) links.push({ context });
@@ -176,9 +175,9 @@ const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
   exchange?.startedAt === undefined ? undefined : exchange.startedAt + exchange.seconds * 1000;
 
 /**
- * Returns events for everything that the stages recorded. The trace does not record when each stage ran. The events
- * of stages before the exchange with the upstream therefore get the start time of the exchange, and all others get
- * the end time of the request.
+ * Returns events for everything that the stages recorded. The trace does not record when each stage ran. Events from
+ * stages before the exchange with the upstream are therefore given the start time of the exchange, and all others the
+ * end time of the request.
  */
 function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const events: TimedEvent[] = [];

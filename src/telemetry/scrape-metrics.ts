@@ -59,7 +59,7 @@ const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
 
-/** Functions that return the current options, and the measurements of the scrapes themselves. */
+/** Functions that return the current options and the measurements of the scrapes themselves. */
 interface ScrapeFacts {
   readonly options: () => MetricsOptions;
   readonly series: () => number;
@@ -78,7 +78,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
     const collect = () => {
       metric.reset();
-      // The metric has just been reset, so a gauge can be incremented too.
+      // The metric has just been reset, so even a gauge can be incremented.
       for (const [labels, value] of rows()) metric.inc(labels, Number(value));
     };
     const metric: Counter | Gauge = new (entry.type === 'counter' ? Counter : Gauge)({ ...config, collect });

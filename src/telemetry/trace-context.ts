@@ -5,8 +5,8 @@ import type { Attempt, AttemptLog } from '../model/trace.ts';
 /** The trace context of a request: either the caller's trace, continued with Portico's own span, or a new trace. */
 export interface TraceContext {
   /**
-   * The header that is forwarded. If spans are exported, it contains the span of the exchange with the upstream.
-   * Otherwise, it contains Portico's own span.
+   * The header that is forwarded. If spans are exported, it contains the span of the exchange with the upstream, and
+   * otherwise Portico's own span.
    */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -19,9 +19,9 @@ export interface TraceContext {
 
 /** Decides which traces are sampled, that is, exported. */
 export interface Sampling {
-  /** The fraction of traces to sample if Portico decides, from 0 to 1. */
+  /** The fraction, from 0 to 1, of traces to sample if Portico decides. */
   readonly ratio: number;
-  /** The callers whose `sampled` flag decides instead of the fraction. */
+  /** The callers whose `sampled` flag takes precedence over the fraction. */
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
 }
 
@@ -58,8 +58,8 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext {
  * Reads the trace context like {@link traceContext}, decides whether the trace is sampled, and adds the span of the
  * exchange with the upstream. `isTrusted` is true if the request comes from a trusted proxy.
  *
- * The decision never depends on an id that an untrusted caller has chosen, because the caller could then choose ids
- * that are always sampled.
+ * The decision never depends on an id chosen by an untrusted caller, because such a caller could choose ids that are
+ * always sampled.
  */
 export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling, isTrusted: boolean): TraceContext {
   const { own, tracestate, traceId, parentId } = traceContext(headers);
@@ -131,7 +131,7 @@ function boundState(header: string | string[] | undefined): string | undefined {
   return forwarded.length === 0 ? undefined : forwarded.join(',');
 }
 
-/** Returns the given number of random hexadecimal digits (at most 64). Each call returns new digits. */
+/** Returns the given number of new random hexadecimal digits (at most 64). */
 type RandomHex = (digits: number) => string;
 
 /**

@@ -31,11 +31,11 @@ export interface TracingOptions {
   /** Additional attributes of the resource, in the format of `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resourceAttributes: string;
   readonly sampler: (typeof SAMPLERS)[number];
-  /** The fraction of traces to sample, from 0 to 1. It applies to the samplers whose names end with `traceidratio`. */
+  /** The fraction, from 0 to 1, of traces to sample. It applies to the samplers whose names end with `traceidratio`. */
   readonly sampleRatio: number;
   /** The callers whose `sampled` flag is used. It applies to the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
-  /** The maximum time for which spans wait until they are exported together, in seconds. */
+  /** The maximum time that spans wait to be exported together, in seconds. */
   readonly exportSeconds: number;
   /** The maximum number of spans that wait to be exported. Additional spans are dropped. */
   readonly maxQueuedSpans: number;
@@ -164,7 +164,7 @@ export function tracingProblems(options: TracingOptions): readonly TracingProble
 
 const NOT_PAIRS = 'does not consist of name=value pairs that are separated by commas';
 
-/** Returns the headers for the receiver, or the configuration error that they cause. */
+/** Returns the headers for the receiver, or the configuration error in them. */
 export function headersOf({
   headers,
   headersFile,

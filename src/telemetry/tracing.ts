@@ -21,8 +21,8 @@ export interface Tracing {
   /** Returns the function that exports the spans of each finished request. */
   recorder(subject: SpanSubject): (trace: Trace) => void;
   /**
-   * The number of spans since startup, by outcome. `failed` spans were sent, but the receiver did not accept them.
-   * `dropped` spans were not sent, because too many were waiting or because the process ended.
+   * The number of spans since startup, by outcome. `failed` spans were sent but not accepted by the receiver. `dropped`
+   * spans were not sent, because too many were waiting or the process ended.
    */
   counts(): Readonly<Record<SpanOutcome, number>>;
   /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */
@@ -36,7 +36,7 @@ interface TracingParts {
   /** The name of this gateway among its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The setting that turns tracing on, to which errors refer. */
+  /** The setting that turns tracing on. Errors refer to it. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** How long an export may take, including its retries. */
   readonly timeoutMs: number;
@@ -57,7 +57,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
   let origin: SpanOrigin | undefined;
   const log = createExportLog(logger);
 
-  /** Counts the spans that an exporter receives, and ends every export after a fixed time. */
+  /** Counts the spans that an exporter receives and ends every export after a fixed time. */
   const counted = (exporter: SpanExporter): SpanExporter => ({
     export(spans, done) {
       waiting -= spans.length;
@@ -73,8 +73,8 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);
       };
-      // The exporter's own limit applies only to pauses. Without another limit, a slow receiver could make an export
-      // take any amount of time.
+      // The exporter's own limit applies only to pauses. Without this second limit, a slow receiver could make an
+      // export take any amount of time.
       const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * timeoutMs);
       timer.unref();
       exporter.export(spans, end);
@@ -132,7 +132,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
       const flushed = closing.shutdown().catch(() => undefined);
       await Promise.race([flushed, delay(graceMs, undefined, { signal: given.signal }).catch(() => undefined)]);
       given.abort();
-      // These exports may still succeed, but this process ends before their outcome is known.
+      // These exports may still succeed, but this process will end before their outcome is known.
       counts.dropped += waiting + sending;
     },
   };

@@ -27,20 +27,20 @@ export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
 export interface TrafficHistory {
   /** Adds the growth of the counts since the last call. Call this function about once per step. */
   sample(): void;
-  /** Returns the last `seconds` of the history, or the whole history if it is shorter. */
+  /** Returns the last `seconds` seconds of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
   /** Records these counts from now on. Unless they are already in use, the history starts over. */
   follow(traffic: TrafficCounts): void;
 }
 
-/** One hour in steps of five seconds. */
+/** One hour in five-second steps. */
 export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 720 };
 
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring buffer of steps in one block of memory of a fixed size. Each step stores how much each count has
- * grown. Requests incur no extra cost, and taking a sample costs one subtraction per count.
+ * Creates a ring buffer of steps in a single memory block of fixed size. Each step stores how much each count has
+ * grown. Requests incur no extra cost, and a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   given: TrafficCounts,
@@ -52,8 +52,7 @@ export function createTrafficHistory(
   let traffic = given;
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages when they are first used, so a new process does not occupy the memory for the
-  // whole hour.
+  // The system allocates memory pages on first use, so a new process does not occupy the memory for the whole hour yet.
   let ring = new Uint32Array(width * steps);
   let seen = new Float64Array(width);
   let beganAt = clock();
@@ -128,7 +127,9 @@ interface TrafficArrays {
   readonly duration: ArrayLike<number>;
   /** One row per cached operation, one column per cache result. */
   readonly cache: ArrayLike<number>;
-  /** The durations of exchanges with the upstream. The layout is that of `duration`, with different buckets. */
+  /**
+   * The durations of exchanges with the upstream. The layout is the same as for `duration`, but with different buckets.
+   */
   readonly exchange: ArrayLike<number>;
   /** One count per kind of failure. */
   readonly failures: ArrayLike<number>;

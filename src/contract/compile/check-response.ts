@@ -27,7 +27,7 @@ export interface ResponseToCheck {
 
 /**
  * The result of checking a response. If `verdict` is `skipped`, `reason` is the name of the request parameter that
- * makes the check impossible.
+ * prevents the check.
  */
 export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
@@ -38,7 +38,7 @@ export interface ResponseFindings {
   readonly reported: readonly Violation[];
 }
 
-/** How many violations to collect in a response, and how to describe the values that caused them. */
+/** How many violations to collect in a response and how to describe the values that caused them. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -124,9 +124,9 @@ function beyondSchema(
 const MAX_NAMED = 3;
 
 /**
- * Returns one violation for all fields that the request did not ask for, because they have one cause: the server
- * ignores the projection. If there is only one such field, the violation points to the field. Otherwise, it points to
- * the first item that has such fields.
+ * Returns one violation for all fields that were not requested, because they all have the same cause, namely that the
+ * server ignores the projection. The violation points to the field if there is only one, and otherwise to the first
+ * item with such fields.
  */
 function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
   const [first, second] = beyond;
@@ -150,11 +150,13 @@ function itemIn(at: string, itemsAt: ItemsAt): string {
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** The fields that `includeOnly` permits. Each entry permits either a whole field or some of the fields inside it. */
+/**
+ * The fields that `includeOnly` permits. Each entry permits either a whole field or only some of the fields inside it.
+ */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
 /**
- * The maximum number of segments in a path. Longer paths match nothing, because no checked body is nested as deeply.
+ * The maximum number of segments in a path. Longer paths match nothing, because no checked body is nested this deeply.
  */
 const MAX_SEGMENTS = 64;
 
@@ -182,7 +184,7 @@ type Building = Map<string, Building | 'whole'>;
 
 /**
  * Converts paths to a tree of permitted fields. The conversion takes linear time and uses no recursion, because the
- * client chooses the number and the length of the paths.
+ * client determines the number and length of the paths.
  */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
@@ -234,8 +236,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). If such a body is sent with a
- * successful status, that is the only violation reported for the response.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). A successful status with such a
+ * body is the only violation reported for the response.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

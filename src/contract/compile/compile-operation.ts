@@ -103,7 +103,7 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
 
 /**
  * Returns the names of all fields that the contract marks as personal (`x-pii`), either directly or in a referenced
- * schema. A name that is marked in one place counts as personal everywhere.
+ * schema. A name that is marked anywhere counts as personal everywhere.
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();

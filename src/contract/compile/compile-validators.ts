@@ -121,8 +121,8 @@ export interface OperationValidators {
   /** Checks a parsed request body and returns its violations. */
   readonly request: (value: unknown) => readonly Violation[];
   /**
-   * Checks the status and the content type of a response, and returns a check for the parsed body. The value passed to
-   * the returned check is `undefined` if the body is not JSON.
+   * Checks the status and the content type of a response, and returns a check for the parsed body. The returned check
+   * receives `undefined` if the body is not JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
   /** The schemas of the successful responses. */
@@ -148,8 +148,8 @@ interface CheckOptions {
   /** Describes the value that a violation is about. */
   readonly describe?: DescribeFound;
   /**
-   * The maximum number of errors, and of undocumented fields, to report. For responses, the maximum applies to the
-   * kinds of errors rather than to the individual errors.
+   * The maximum number of errors, and of undocumented fields, to report. For responses, the maximum applies to kinds of
+   * errors rather than individual errors.
    */
   readonly max?: number;
 }
@@ -161,7 +161,7 @@ const MAX_ERRORS = 1000;
 
 /**
  * Creates a check from a compiled schema. Nearly every value is valid, so the first validation stops at the first
- * error. Only an invalid value is validated a second time to explain all of its errors.
+ * error. An invalid value is validated a second time to explain all of its errors.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,

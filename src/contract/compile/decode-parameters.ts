@@ -58,8 +58,8 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // The invalid value has already been reported. The placeholder prevents the schema check from also reporting the
-      // parameter as missing.
+      // The invalid value has already been reported. The placeholder value prevents the schema check from also
+      // reporting the parameter as missing.
       typed.path[parameter.name] = value ?? 0;
     }
     // If an operation never refuses unknown parameters, it also accepts parameters that cannot be decoded (rules, 4).
@@ -231,7 +231,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
     return { category: 'type', keyword: 'type', must: 'must be true or false' };
   }
   if (/^[0-9]{1,9}$/.test(text)) return { value: Number(text) };
-  // A negative number is accepted here so that the schema check can report it together with the parameter's minimum.
+  // A negative number is accepted here so that the schema check can report it and mention the parameter's minimum.
   if (/^-0*[1-9][0-9]{0,18}$/.test(text)) return { value: Number(text) };
   const must = parameter.wide
     ? 'must be a whole number within 64 bits'

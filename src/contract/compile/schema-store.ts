@@ -27,8 +27,8 @@ export interface SchemaStore {
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  // Parsed JSON has only own properties, so checking for own properties is necessary only if a schema contains the name
-  // of an inherited property. The option makes a check four times slower.
+  // Parsed JSON has only own properties, so this option is necessary only if a schema contains the name of an inherited
+  // property. It makes checks four times slower.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;
@@ -59,8 +59,8 @@ type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
  * All compiled schemas in this process, by key. A contract that differs from a loaded contract in only a few resources,
- * such as a shadow contract, shares most schemas with the loaded contract. Shared schemas are not compiled again as
- * long as the loaded contract is in use.
+ * such as a shadow contract, shares most schemas with the loaded contract. As long as the loaded contract is in use,
+ * shared schemas are not compiled again.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -76,7 +76,7 @@ function known(key: string, compile: () => Compiled): Compiled {
 /**
  * Returns a function that computes a schema's key from its path. The key is a digest of the schema and of all schemas
  * that it refers to, directly or indirectly, including their paths. Schemas with the same key accept the same values
- * and explain errors the same way.
+ * and explain errors in the same way.
  */
 function closureKeys(
   schemas: SchemaFiles,
@@ -130,7 +130,7 @@ function createCompiler(
 // escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-/** The Ajv settings that are used both to decide whether a value is valid and to explain its errors. */
+/** The Ajv settings for both deciding whether a value is valid and explaining its errors. */
 const SETTINGS: Options = {
   strict: true,
   // These keywords do not affect validity. They are evaluated in expectations.ts.
@@ -165,7 +165,7 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 
 /**
  * Returns the path of the referenced schema if a schema consists only of a reference. Otherwise, returns the schema's
- * own path. As a result, all responses that consist of the same resource share a validator.
+ * own path. All responses that consist of the same resource therefore share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -180,7 +180,9 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources that a schema applies to the value itself, as opposed to a part of the value. */
+/**
+ * Returns the names of the resources whose schemas a schema applies to the value itself, rather than to a part of it.
+ */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;
@@ -212,7 +214,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that the contract's schemas may use, each with the check for its value. */
+/** The keywords that the contract's schemas may use, each with the check of its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(

@@ -25,8 +25,8 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document of a source. Parsing the YAML takes a quarter of a second, whereas reading a stored
- * result takes two milliseconds, so the result is stored in `folder` if a folder is given. If the folder cannot be
+ * Returns the parsed document of a source. If `folder` is given, the result is stored there, because parsing the YAML
+ * takes a quarter of a second, whereas reading a stored result takes only two milliseconds. If the folder cannot be
  * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and in the
  * vendor extensions.
  */
@@ -36,7 +36,7 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // Even on the first start, the document is parsed from JSON, so all starts use an identical document.
+  // The document is parsed from JSON even on the first start, so that every start uses an identical document.
   return JSON.parse(text) as OpenApiDocument;
 }
 
@@ -83,7 +83,7 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// The files determine what the gateway enforces. They are not read if another user could have written them.
+// The files determine what the gateway enforces. They are not read if another user could have modified them.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);

@@ -7,7 +7,7 @@ import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 
-/** The document and what it was read from. */
+/** The document and its sources. */
 interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The sources of the document and its overlays, as strings. The contract's digest is computed from them. */

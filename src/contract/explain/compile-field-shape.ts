@@ -4,7 +4,7 @@ import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
 /**
- * The fields or items that an alternative describes. `open`: the alternative does not restrict them. `none`: the
+ * The fields or elements that an alternative describes. `open`: the alternative does not restrict them. `none`: the
  * alternative allows no value that could contain them.
  */
 type Described<T> = 'open' | 'none' | T;
@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. Each shape is stored before it is complete, so the
-   * compilation of a recursive schema ends.
+   * The compiled shapes, keyed by the schemas that apply to a value. Each shape is stored before it is complete, so
+   * that the compilation of a recursive schema terminates.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -27,7 +27,7 @@ interface Compilation {
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** The keywords with which a schema can allow fields that it does not name. */
+/** The keywords that a schema can use to allow fields that it does not name. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',
@@ -146,7 +146,7 @@ function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
   return items.length === 0 ? 'open' : items;
 }
 
-/** Returns true if a schema accepts no value, in the form in which the generator writes `false`. */
+/** Returns true for a schema that accepts no value, in the form that the generator writes for `false`. */
 function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
@@ -176,7 +176,7 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** Stands for a schema that is not inspected. Values to which such a schema applies are treated as open. */
+/** A placeholder for a schema that is not inspected. Values that such a schema applies to are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**
@@ -229,7 +229,7 @@ export interface ObjectShape {
    * the elements.
    */
   elements: FieldShape;
-  /** The forms that the contract expects a string to have. Any other form results in an advisory. */
+  /** The forms that the contract expects a string to have. Any other form causes an advisory. */
   forms: readonly ExpectedForm[];
 }
 

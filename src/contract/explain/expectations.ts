@@ -14,7 +14,7 @@ export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema
   readonly text: string | undefined;
 }
 
-/** The maximum depth of the search. No document is nested as deeply. */
+/** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
 
 const NONE: readonly UnmetExpectation[] = [];
@@ -24,7 +24,7 @@ const NONE: readonly UnmetExpectation[] = [];
  * a list do not meet the same expectation, only the first such item is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
-  // Nearly all responses meet all expectations, so a faster check that does not record paths comes first.
+  // Nearly all responses meet all expectations, so the first check is a faster one that does not record paths.
   if (shape === undefined || meetsAll(shape, value, 0)) return NONE;
   const found: Found = new Map();
   collect(found, shape, value, { path: [], place: '' });
@@ -132,8 +132,8 @@ export function expectationViolation(
   describe: DescribeFound,
 ): Violation {
   const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
-  // A value is described according to the names of the fields that contain it, so the string is passed together with
-  // them.
+  // The description of a value depends on the names of the fields that contain it, so the string is passed together
+  // with those names.
   const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
   const found = text === undefined ? undefined : describe(message, at, keyword);
   return {

@@ -16,8 +16,8 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 
 /**
- * The default limits. The first elements of an array usually show the cause. The limit on errors is the most that any
- * configuration collects.
+ * The default limits. The first elements of an array usually show the cause. The limit on errors is the highest that
+ * can be configured.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
@@ -85,7 +85,7 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits on an explanation. The compiled code reads them whenever it runs, so schemas need not be compiled again
+ * The limits on an explanation. The compiled code reads the limits whenever it runs, so schemas need not be recompiled
  * when a limit changes.
  */
 interface ExplainLimits {
@@ -93,7 +93,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if, for an `anyOf`, only the errors of the intended alternative are reported, provided that there is one. */
+  /** True if, for an `anyOf`, only the errors of the intended alternative are reported, if there is one. */
   intendedOnly: boolean;
 }
 
@@ -103,9 +103,9 @@ const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns keywords that replace those of Ajv when errors are explained. They accept the same values as the originals
- * but differ in two ways: their loops stop at the limits, because the sender determines the size of a value, and
- * `anyOf` reports the errors of the intended alternative.
+ * Returns keywords that replace those of Ajv when errors are explained. They accept the same values as the originals,
+ * but their loops stop at the limits, because the sender determines the size of a value, and `anyOf` reports only the
+ * errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });

@@ -16,11 +16,11 @@ export interface UnknownField {
   readonly value: unknown;
 }
 
-/** The maximum depth of the search. No document is nested as deeply. */
+/** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
 
 /**
- * The maximum number of unknown members that are checked. A limit is needed because a sender can invent any number of
+ * The maximum number of unknown members that are checked. The limit is needed because a sender can invent any number of
  * names.
  */
 const MAX_EXAMINED = 2000;
@@ -32,7 +32,7 @@ const NONE: readonly UnknownField[] = [];
  * field occurs in several items in a list, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown fields, so a faster check that does not record paths comes first.
+  // Nearly all responses have no unknown fields, so the first check is a faster one that does not record paths.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);

@@ -5,7 +5,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './compile-field-shape.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The check that a schema belongs to, and the part of the message to which the schema applies. */
+/** The check that a schema belongs to and the part of the message that the schema applies to. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
@@ -13,7 +13,7 @@ export interface SchemaPlace {
 }
 
 /**
- * The keyword of the error for an object that apparently was meant to have a different shape. Such an object has few or
+ * The keyword of the error for an object that was apparently meant to have a different shape. Such an object has few or
  * none of the documented fields.
  */
 const DIFFERENT_SHAPE = 'shape';
@@ -68,8 +68,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A violation in a projected response is of the same kind as one in the full response, so both use the same schema
-  // path.
+  // Violations in projected and full responses are of the same kind, so both use the same schema path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -93,7 +92,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // The bounds of 64-bit integers, which a double cannot represent exactly.
+      // The bounds of 64-bit integers. A double cannot represent them exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
       return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${String(limit)}`;
     case 'exclusiveMinimum':
@@ -153,15 +152,14 @@ interface Causes {
   readonly errors: readonly SchemaError[];
   /**
    * Returns true if it is clear which shape the object at a JSON pointer was meant to have. Advisories about an object
-   * are helpful only in this case.
+   * are helpful only if this is clear.
    */
   readonly isClear: (within: string) => boolean;
 }
 
 /**
  * Reduces the errors to one per cause. If a value has the wrong type, that is its only error, even if several parts of
- * the contract describe the value. If an object has a different shape, one error is reported instead of one for each
- * field.
+ * the contract describe it. If an object has a different shape, one error is reported instead of one for each field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(
@@ -205,7 +203,8 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
 }
 
 /**
- * The keywords whose errors show that an object lacks a field or is of a different kind than the contract describes.
+ * The keywords whose errors show that an object lacks a field or is of a different kind than the one that the contract
+ * describes.
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
@@ -213,7 +212,7 @@ const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 const ENOUGH_FIELDS = 8;
 
 /**
- * Returns true if an object apparently was meant to have a different shape, for example a follow relation in a list of
+ * Returns true if an object was apparently meant to have a different shape, for example a follow relation in a list of
  * users. Such an object has none of the documented fields, or it lacks most of them and has other fields instead.
  */
 function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean {

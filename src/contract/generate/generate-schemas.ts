@@ -111,7 +111,7 @@ type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** The extensions in the generated schemas, which state what is expected of a value but not required. */
+/** The extensions in the generated schemas that state what is expected of a value but not required. */
 export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
 
 /** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
@@ -201,8 +201,7 @@ function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): 
   return differs;
 }
 
-// Matches the end of an Ajv message about an invalid schema, which names the location and the Ajv rule that was
-// violated.
+// Matches the end of an Ajv message about an invalid schema. The end names the location and the violated Ajv rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
 /** Converts an error in a generated schema, which may exist only in memory, to an error in the document. */
@@ -212,7 +211,7 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
   return {
     source: CONTRACT_SOURCE,
     // A resource's schema has the same structure as in the document. An operation's schema is assembled from several
-    // parts of the document, so its pointer can lead only to the operation.
+    // parts of the document, so the pointer can refer only to the operation.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };

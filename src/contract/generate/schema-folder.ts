@@ -72,8 +72,8 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes the generated files to a folder and removes superfluous files. Returns how the folder differed from the
- * generated files before the call.
+ * Writes the generated files to a folder and removes superfluous files. Returns the differences between the folder and
+ * the generated files before the call.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
   const difference = compareSchemas(folder, generated);

@@ -27,8 +27,8 @@ interface Overlaid {
  */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // The document is copied as JSON. In YAML, an alias creates a shared object, and changing this object would affect
-  // every node that uses the alias.
+  // The document is copied as JSON. A YAML alias creates a shared object, and changing it would affect every node that
+  // uses the alias.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
@@ -159,9 +159,9 @@ interface MergeNotes {
 }
 
 /**
- * Merges an update into an object in the document. Members that are new are added, objects are merged, elements are
- * appended to arrays, and other values are replaced. An object or array is never replaced with a different kind of
- * value, because that is usually a mistake. To replace one on purpose, remove it first with a separate action.
+ * Merges an update into an object in the document. New members are added, objects are merged, elements are appended to
+ * arrays, and other values are replaced. An object or array is never replaced with a different kind of value, because
+ * that is usually a mistake. To replace one on purpose, remove it first with a separate action.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -177,7 +177,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. Such an update would change nothing, so the missing value is
+      // In YAML, a key without a value means null. Such an update would have no effect, so the missing value is
       // probably a mistake.
       notes.faults.push({
         ...from,
@@ -262,7 +262,7 @@ function createOrigins(): Origins {
   };
 }
 
-/** A value on the path to a location, with the object or array that contains the value and the value's key there. */
+/** A value on the path to a location, with the object or array that contains it and its key there. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
@@ -301,7 +301,7 @@ const isStructure = (value: unknown): value is object => typeof value === 'objec
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // When a component is removed, the references to it remain, so the removal is the cause of the error.
+    // References to a removed component remain in the document, so the removal is the cause of the error.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??

@@ -36,7 +36,7 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // A YAML parser could read JSON too, but would take 100 times as long.
+    // A YAML parser could also read JSON, but would take 100 times as long.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
     // Text that begins with a brace may still be YAML, because a flow mapping in YAML also begins with one.
@@ -67,7 +67,7 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file. Errors in the overlay name it as their source. */
+  /** The path of the file. It is the source of errors in the overlay. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;
@@ -77,7 +77,7 @@ export interface Overlay {
 /** The maximum number of actions. Neither people nor `portico learn` write this many. */
 const MAX_ACTIONS = 5_000;
 
-/** The maximum nesting depth. No contract is nested as deeply. */
+/** The maximum nesting depth. No contract is nested this deeply. */
 const MAX_DEPTH = 64;
 
 /**

@@ -23,15 +23,15 @@ export interface LedgerParts {
   /** Opens the configured store. Undefined if the store is in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
-   * Called once per outage when writing fails. If the error is `StoreUnavailable`, nothing is lost yet, because the
-   * batch will be written later.
+   * Called once per outage when writing fails. If the error is `StoreUnavailable`, nothing has been lost yet, because
+   * the batch will be written later.
    */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * How long recorded data waits before it is passed to the store, in milliseconds. A crash loses at most the data that
- * was recorded during this time.
+ * How long recorded data waits before it is passed to the store, in milliseconds. If the process crashes, at most the
+ * data recorded during this time is lost.
  */
 const WRITE_AFTER_MS = 500;
 
@@ -83,7 +83,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background work has no caller. The exception is a comparison with the shadow contract, which belongs to the
+    // Background work has no caller, except for a comparison with the shadow contract, which is attributed to the
     // client whose request is compared.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
@@ -122,7 +122,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // Until the batch is written, new data is added to the pending counts, which are limited in size.
+      // New data is added to the pending counts, which are limited in size, until the batch is written.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;
@@ -204,8 +204,8 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Uses a new release label and a new set of operations. Call `flush` first, because data that has not been written
-   * yet would be counted under the new label.
+   * Uses a new release label and a new set of operations. Call `flush` first, so that data that has not been written
+   * yet is not counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
   /** Writes the remaining data and closes the store. */

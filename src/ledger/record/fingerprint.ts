@@ -7,7 +7,7 @@ import type { Violation } from '../../model/violation.ts';
 export interface ViolationKind {
   /** 16 hexadecimal digits, beginning with a letter. A violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place in the message, without indices, ids, or text that a caller may have made up. */
+  /** The place in the message, without indices, ids and text that a caller may have made up. */
   readonly at: string;
   /** The status of the upstream's response. Undefined for violations in requests. */
   readonly status: number | undefined;
@@ -22,11 +22,11 @@ const MAX_REMEMBERED = 4_096;
 const MAX_RECENT = 16;
 
 /**
- * Creates a function that identifies violations. The function remembers a limited number of violations to avoid
- * hashing them again.
+ * Creates a function that identifies violations. The function remembers a limited number of violations to avoid hashing
+ * them again.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
- * the contract the same way share their violation objects. An object that was seen recently is therefore recognized
+ * the contract in the same way share their violation objects. An object that was seen recently is therefore recognized
  * without building a key.
  */
 export function createKindOf(): KindOf {
@@ -51,7 +51,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** A violation and its identifying properties, which also depend on the operation and on the status. */
+/** A violation with its identifying properties, which also depend on the operation and the status. */
 interface Recent extends Occurrence {
   readonly operation: string | undefined;
   readonly kind: ViolationKind;

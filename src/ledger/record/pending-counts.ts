@@ -27,8 +27,8 @@ interface PendingEntries {
 /** The maximum number of distinct violations per direction that can be waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
- * When at least half of the limit is in use, the fraction of it that a single rule for a single operation can occupy.
- * Without this fraction, a caller who makes up parameter names could displace all other violations.
+ * The fraction of the limit that a single rule for a single operation can occupy when at least half of the limit is in
+ * use. Without this restriction, a caller who makes up parameter names could displace all other violations.
  */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
@@ -99,7 +99,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   };
 }
 
-/** Returns those properties of a violation that the ledger stores. None of them contains a value from a message. */
+/** Returns the properties of a violation that the ledger stores. None of them contains a value from a message. */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
@@ -136,7 +136,7 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts. Each operation has a row of numbers, so that counting a request takes only a few additions. */
+/** Creates the counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));

@@ -18,7 +18,7 @@ export interface LedgerLocation {
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
-  /** True if several processes can write to the store. Otherwise, worker processes write through the primary. */
+  /** True if several processes can write to the store. If false, worker processes write through the primary. */
   readonly isShared: boolean;
   /**
    * True if the gateway uses a ledger in memory, and logs a warning, when the store is unusable and `key` is not
@@ -65,7 +65,7 @@ export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLo
   }
 }
 
-/** If `ledgerAt` has no case for a kind of store, a call of this function does not compile. */
+/** If `ledgerAt` has no case for a kind of store, the call to this function does not compile. */
 function unknownStore(kind: never): never {
   throw new Error(`the ledger store ${String(kind)} has no location`);
 }
@@ -147,8 +147,8 @@ export function openLedgerInMemory(limits: LedgerOptions): OpenedStore {
 }
 
 /**
- * Returns the options for a ledger in a different file. Every command that replaces the location calls this function,
- * so that no part of the configured location remains.
+ * Returns the options for a ledger in a different file. Every command that replaces the location uses this function, so
+ * that no part of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, store: 'file', file };

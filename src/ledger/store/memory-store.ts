@@ -39,8 +39,8 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 
 /**
  * Creates a store in memory. Requests and responses each have their own share of the limit. When a share is full,
- * entries are removed from the rule that has the most entries, starting with the entries that were seen least
- * recently. Made-up parameter names therefore displace only other made-up names.
+ * entries are removed from the rule that has the most entries, starting with the least recently seen ones. Made-up
+ * parameter names therefore displace only other made-up names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -148,8 +148,8 @@ interface Kind {
 
 /**
  * Returns the fingerprints of the entries to remove so that at most `share` entries remain. `entries` must be ordered
- * by last occurrence. Entries are removed from the rules that have the most entries, starting with the entries that
- * were seen least recently.
+ * by last occurrence. Entries are removed from the rules that have the most entries, starting with the least recently
+ * seen ones.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];
@@ -217,8 +217,7 @@ interface HourlyCounts {
   /** Returns the total for each release, starting with the given hour. Omits releases without counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
   /**
-   * Returns the counts for the most recent hours, including the release that has the earliest hour. `hour` is the
-   * current hour.
+   * Returns the counts for the most recent hours, and the release with the earliest hour. `hour` is the current hour.
    */
   history(hour: number): EntryHistory;
   /** Removes the counts of all hours before the given hour. */

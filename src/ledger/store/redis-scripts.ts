@@ -21,8 +21,8 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 export const REPLICA_HOURS = 48;
 
 /**
- * The number of replicas whose counts are stored. If there are more, the counts of the replicas seen least recently
- * are removed.
+ * The number of replicas whose counts are stored. If there are more, the counts of the least recently seen replicas are
+ * removed.
  */
 export const MAX_REPLICAS = 200;
 
@@ -40,7 +40,7 @@ return {redis.call('HGET', base, 'callerKey'), redis.call('ZRANGE', base .. ':se
 /**
  * Adds a batch. Scripts are atomic, and if the memory is full, Redis refuses a script before its first write, so a
  * batch is stored completely or not at all. A batch that is already stored is not added again, even if a delayed copy
- * of it arrives after a later batch of the same process.
+ * of it arrives after a later batch from the same process.
  */
 export const WRITE_BATCH: RedisScript = {
   source: `

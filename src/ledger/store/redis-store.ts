@@ -53,8 +53,8 @@ interface RedisStoreParts {
 }
 
 /**
- * How long startup waits for Redis, in milliseconds. If Redis is still unavailable, the gateway starts with its own key
- * for hashing callers.
+ * How long startup waits for Redis, in milliseconds. If Redis is still unavailable after that, the gateway starts with
+ * its own key for hashing callers.
  */
 const OPEN_MS = 500;
 /**
@@ -128,7 +128,7 @@ function createRun(redis: Redis): Run {
     try {
       return await redis.run(script, [base], args.map(String), { bytes: true, waitMs: SCRIPT_MS });
     } catch (error) {
-      // After an error of these kinds, the server would refuse the same script again.
+      // After errors of these kinds, the server would refuse the same script again.
       if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
       throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
     }
@@ -172,7 +172,7 @@ function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) 
   return { operation, hour, counts: Object.fromEntries(counts) };
 }
 
-/** Reads the ledger in parts. The result does not contain entries that are removed while it is being read. */
+/** Reads the ledger in parts. The result does not contain entries that are removed during the read. */
 async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot> {
   const { since, release, operation, replica, history = false } = query;
   const hour = hourOf(takenAt);
@@ -317,8 +317,7 @@ async function readReplica(run: Run, replica: string, from: number, hour: number
 }
 
 /**
- * Returns an entry with the counts of one replica. The callers, samples and history are still those of the whole
- * fleet.
+ * Returns an entry with the counts of one replica. The callers, samples and history remain those of the whole fleet.
  */
 function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
   return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };

@@ -41,9 +41,9 @@ interface PendingTask {
 }
 
 /**
- * Opens a ledger file, checks it and reads its fingerprints. After that, only a separate thread uses the file. Throws
- * `LedgerStoreError`. SQLite is loaded only if the file has content, so the first startup with a new file does not
- * load it.
+ * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
+ * `LedgerStoreError`. SQLite is loaded only if the file has content, so the first startup with a new file does not load
+ * it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
@@ -56,8 +56,8 @@ export async function openFileStore(path: string, limits: FileLimits): Promise<O
 }
 
 /**
- * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway
- * has no such thread. If the thread ends, the next task starts it again.
+ * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway does
+ * not have one. If the thread ends, the next task restarts it.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;

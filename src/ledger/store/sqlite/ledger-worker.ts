@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { WorkerResponse, WorkerRequest, WorkerStart } from './file-store.ts';
 
-// This thread writes the ledger file, so that no request waits for the disk.
+// This thread writes the ledger file, so that no request has to wait for the disk.
 const { path, limits, callerKey } = workerData as WorkerStart;
 const store = openSqliteStore(path, limits, callerKey);
 

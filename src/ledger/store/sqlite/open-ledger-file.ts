@@ -38,7 +38,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors about the file to `StartFault`. Some damage is detected only when the file is read. */
+/** Converts errors in the file to `StartFault`. Some damage is detected only when the file is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

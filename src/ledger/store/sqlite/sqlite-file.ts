@@ -139,7 +139,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. If the file grew larger under an earlier, higher limit, it is made smaller. */
+/** Limits the size of the file. If the file has grown larger under an earlier, higher limit, it is shrunk. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -157,7 +157,7 @@ function releaseSpace(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // The file is in use or the disk is full. The next attempt takes place an hour later.
+    // The file is in use or the disk is full. The next attempt is made an hour later.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
@@ -168,7 +168,7 @@ function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk is full. The file stays as it was at the last checkpoint.
+    // The disk is full. The file remains unchanged since the last checkpoint.
   }
 }
 
@@ -181,7 +181,7 @@ interface SqliteRoom {
   forget(now: number): void;
   /**
    * Removes entries until neither direction exceeds its limit. Entries are removed from the rule that has the most
-   * entries, starting with the entries that were seen least recently. Returns the number of entries removed.
+   * entries, starting with the least recently seen ones. Returns the number of entries removed.
    */
   evict(): number;
   /**
@@ -197,7 +197,7 @@ function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: Stor
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // Entries are ranked within their rule, so made-up names displace only other made-up names.
+    // Entries are ranked within their rule, so that made-up names displace only other made-up names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,

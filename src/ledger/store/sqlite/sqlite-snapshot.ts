@@ -13,9 +13,7 @@ import {
 import { checksOf, operationOf, type EntryFacts } from '../../ledger-store.ts';
 import { inTransaction } from './ledger-database.ts';
 
-/**
- * Reads the data that matches a query from a ledger file. All of it is read in one transaction, so it is consistent.
- */
+/** Reads the data that matches a query from a ledger file. All data is read in one transaction, so it is consistent. */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };

@@ -15,7 +15,7 @@ interface Opened {
 
 /**
  * Opens a store in an SQLite file, in the calling thread. Throws `LedgerStoreError`. If the file is later removed or
- * replaced, the next batch is written to a new file at the original path, because no other process can read a removed
+ * replaced, the next batch is written to a new file at the original path, because other processes cannot read a removed
  * file.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
