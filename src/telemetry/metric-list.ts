@@ -313,7 +313,7 @@ export const METRICS = {
     name: 'portico_rate_limited_total',
     type: 'counter',
     labels: ['rule', 'operation'],
-    help: 'Requests that a rule of rateLimits refused. The metric exists only if there are rules.',
+    help: 'Requests refused by a rule in rateLimits. The metric exists only if there are rules.',
   },
   redisUp: {
     name: 'portico_redis_up',
@@ -355,7 +355,7 @@ export const METRICS = {
     name: 'portico_fleet_variants',
     type: 'gauge',
     labels: ['property'],
-    help: 'Number of distinct values of a property (version, contract, configuration or baseline) among these gateways; 1 if all agree.',
+    help: 'Number of distinct values of a property (version, contract, configuration or baseline) in the fleet; 1 if all gateways agree.',
   },
   sharedCache: {
     name: 'portico_shared_cache_requests_total',
