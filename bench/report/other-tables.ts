@@ -58,7 +58,7 @@ export function memoryTable(memory: MemoryResult): string {
       ([name, bytes]) => `| ${name} | ${mb(bytes)} | ${mb(bytes - memory.warmRestBytes)} |`,
     ),
     '',
-    `Over the last half, RSS grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end, the cache stored`,
+    `Over the second half of the run, RSS grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end, the cache stored`,
     `${formatNumber(memory.entries, 0)} pages in ${mb(memory.cacheBytes)} MB by its own count, and the last key was a hit.`,
     '',
     `| keys | ${shown.map(({ keys }) => formatNumber(keys, 0)).join(' | ')} |`,
