@@ -45,7 +45,7 @@ import { toCauseLine } from './privacy/cause-line.ts';
 import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
 
 /**
- * Replacements for the system's clock, environment, output and random numbers, and for the function that loads
+ * Replacements for the system's clock, environment, output and random numbers, as well as for the function that loads
  * contracts.
  */
 interface GatewayParts {
@@ -75,7 +75,7 @@ export interface Assembly {
   readonly services: Services;
   /** Problems in the contract or the shadow contract that do not prevent startup. */
   readonly warnings: readonly Fault[];
-  /** The state that the ladder file contained at startup. It may belong to an earlier contract. */
+  /** The state in the ladder file at startup, which may belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;
   readonly edges: Edges;
   /** The lines that `portico plan` prints, one for each operation. */
@@ -88,14 +88,14 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the address of the upstream. Returns a function that cancels the test. */
   probe(): () => void;
-  /** The tests of the credential verifier, whose state `readyz` reads. */
+  /** The tests of the credential verifier. `readyz` reads their state. */
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
-  /** Returns the facts about this gateway that it reports to the others. */
+  /** Returns the facts that this gateway reports to the others. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
-  /** Closes everything. First exports the remaining spans, for at most `exportMs` milliseconds. */
+  /** Closes everything, after exporting the remaining spans for at most `exportMs` milliseconds. */
   close(exportMs?: number): Promise<void>;
 }
 
@@ -167,7 +167,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       }
       edges.use(current);
       // Pages with other versions can no longer be requested. Without this removal, they would stay in memory until
-      // they are evicted.
+      // evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
       current.services.cache.retain((key) => versions.has(versionOfKey(key)));
       if (calibration === undefined) return;
@@ -227,7 +227,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process and, if it accepts the configuration, then reloads the workers one after the other. */
+/** Reloads the primary process and, if it accepts the configuration, the workers one after the other. */
 function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
   return async (trigger) => {
     const result = await own(trigger);
@@ -262,7 +262,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const assembly = assembleGateway(settings, given);
   const { services } = assembly;
   const { logger } = services;
-  /** The functions that stop the background work that has been started. */
+  /** The functions that stop the started background work. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
   // The primary process does not verify credentials or send requests.
@@ -313,8 +313,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
-    // The public side is closed first. While it finishes its requests, the admin side still reports to the load
-    // balancer that the gateway is not ready.
+    // The public side is closed first, so that the admin side can still tell the load balancer that the gateway is not
+    // ready while requests are finished.
     for (const listener of opened) await listener.close({ finishMs });
     await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
@@ -329,7 +329,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     const publicUrl = role?.kind === 'primary' ? '' : await open(publicServer, { host, port });
     const adminUrl = role?.kind === 'worker' ? '' : await open(adminServer, { host: adminHost, port: adminPort });
     let closing: Promise<void> | undefined;
-    // The assembly object itself is extended, because a copy of its properties would not follow reloads.
+    // The assembly object itself is extended, because a copy of its properties would not be updated by reloads.
     return Object.assign(assembly, {
       publicUrl,
       adminUrl,

@@ -22,7 +22,7 @@ export interface Portico {
   /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
   /**
-   * Makes new requests use the given configuration. Without an argument, reads the files of the current configuration
+   * Uses the given configuration for new requests. Without an argument, reads the files of the current configuration
    * again. Returns the names of the keys and files that have changed. If there are configuration errors, throws a
    * `StartFault` that lists all of them, and the previous configuration stays in use.
    */
@@ -54,7 +54,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
     const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
     const message = 'is missing: set it to the address of the legacy server';
-    // If there are other errors, one of them may have caused the URL to be lost.
+    // If there are other errors, one of them may be the reason why the URL is missing.
     const isMissing = faults.length === 0 && settings.embedded;
     return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
   };

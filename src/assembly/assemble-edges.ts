@@ -76,7 +76,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // A request that is refused before it is read does not reach the application, which counts all other requests.
+  // A request that is refused before it is read does not reach the application, where all other requests are counted.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -155,7 +155,7 @@ function secureListening({ settings, start: { tls: identity }, services: { metri
   return { listening, watch };
 }
 
-/** Returns the services with which the public side handles new requests. */
+/** Returns the services that the public side uses for new requests. */
 function publicServicesOf(
   { settings, start, services, gateway }: CompiledAssembly,
   { clock }: Pick<AssemblyParts, 'clock'>,
@@ -186,8 +186,8 @@ function publicServicesOf(
 }
 
 /**
- * Returns an address at which the process can reach its own listener. If the listener accepts connections on all
- * addresses, this is the loopback address.
+ * Returns an address that the process can use to reach its own listener. For a listener on all addresses, this is the
+ * loopback address.
  */
 export function ownAddress(
   address: AddressInfo | string | null,

@@ -54,7 +54,7 @@ export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logStream: DestinationStream;
-  /** Returns a random number x (0 ≤ x < 1), which decides whether a hit on a shared page triggers a comparison. */
+  /** Returns a random number x (0 ≤ x < 1) that determines whether a hit on a shared page triggers a comparison. */
   readonly random: () => number;
   /** The role of this process. Undefined if the gateway has only one process. */
   readonly role?: ProcessRole | undefined;
@@ -97,13 +97,13 @@ export interface Assembled {
  * Services that the new settings do not affect are reused and do not change until `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
-  // Functions that outlive this call are created by other functions. A function created here would share this call's
-  // variables. It would therefore keep `before`, and through it every earlier configuration, in memory.
+  // Functions that outlive this call are created elsewhere. A function created here would share this call's variables,
+  // and would therefore keep `before`, and through it every earlier configuration, in memory.
   const { clock, random } = parts;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
   const { accepts, isAccepted } = createAcceptance(start.baseline, kindOf, clock);
-  /** Returns the service in use if everything that it depends on is unchanged. Otherwise, creates a new service. */
+  /** Returns the service in use if everything that it depends on is unchanged, or else creates a new one. */
   const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
     const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
     return isSame ? of(before.services) : create();
@@ -284,8 +284,8 @@ function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | 
 }
 
 /**
- * Creates the page counts. If gateways share page counts, also creates the function that looks up the counts of other
- * gateways.
+ * Creates the page counts. If gateways share page counts, also creates the function that looks up other gateways'
+ * counts.
  */
 function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
   const counts = createPageCounts(pageBounds, clock);
@@ -344,7 +344,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
 
 type Sources = Pick<Assembled, 'settings' | 'start'>;
 
-/** Returns everything that the connections to the upstream and their limits depend on. */
+/** Returns everything that affects the connections to the upstream and their limits. */
 function connectionSources({ settings, start: { address } }: Sources) {
   const {
     credentials: _,
@@ -356,7 +356,7 @@ function connectionSources({ settings, start: { address } }: Sources) {
   return [address, options, observesLimits(settings)];
 }
 
-/** Returns everything that the verification of credentials depends on. */
+/** Returns everything that affects the verification of credentials. */
 function identitySources({ settings, start: { address, roles } }: Sources) {
   const { authentication, mode } = settings;
   const passwords = authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash]) : [];

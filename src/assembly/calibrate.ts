@@ -23,14 +23,14 @@ const RETRY_MS = 5000;
 
 /**
  * Tests the credential verifier at startup and at intervals by sending an invalid credential to the upstream (rules,
- * 2). If refusals do not depend on the caller's identity, or if the verifier is a file, no tests are made. A verifier
+ * 2). No tests are made if refusals do not depend on the caller's identity or if the verifier is a file. A verifier
  * that accepts any credential is a configuration error. If the upstream does not respond, the gateway is not ready.
  */
 export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
   const needed = refusesByIdentity(settings);
   const state: CalibrationState = { kind: 'pending', needed };
-  // The result of a test would not affect any request, so no probe is sent.
+  // No probe is sent, because the result would not affect any request.
   if (!needed) return { state, stop: () => undefined };
   let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {

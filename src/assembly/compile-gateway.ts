@@ -69,7 +69,7 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // All known addresses of the legacy server, including the addresses to which requests are sent.
+  // All known addresses of the legacy server, including those that requests are sent to.
   const legacy = compileLegacyAddresses(start.address, [
     ...settings.upstream.alternates,
     ...settings.upstream.legacyOrigins,
@@ -105,7 +105,7 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // Stages share state only through the services, so replacing a plan does not affect requests in progress.
+  // Stages share state only through the services, so requests in progress are not affected when a plan is replaced.
   const recompile = (id: string) => {
     const current = plans.get(id);
     if (current === undefined) return;

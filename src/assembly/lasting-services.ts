@@ -67,7 +67,7 @@ export interface LastingServices {
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
-  /** Returns the fingerprint of a violation and the properties from which it is computed. */
+  /** Returns the fingerprint of a violation and the properties that it is computed from. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces the principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
@@ -84,7 +84,7 @@ export interface LastingServices {
   readonly processes: ProcessChanges | undefined;
   /** The demotions of other gateways or processes. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;
-  /** What operators see of all processes that serve requests. */
+  /** The operator's view of all processes that serve requests. */
   readonly view: OperatorView;
   /** The replaceable services that the long-lived services use for new requests. Only `applySettings` changes them. */
   readonly live: Live;
@@ -108,7 +108,7 @@ export type AcceptsViolation = (
   violation: Violation,
 ) => boolean;
 
-/** What the long-lived services depend on, apart from the settings. */
+/** What the long-lived services depend on apart from the settings. */
 interface First {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -247,11 +247,11 @@ function openUploads(
 
 /**
  * Returns a function that applies the changes that operators make to the baseline at other gateways. Changes from
- * before this gateway started are ignored, because they may be older than the file that this gateway has read.
+ * before this gateway started are ignored, because they may be older than the file that it has read.
  */
 function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }: First) {
   const startedAt = clock();
-  // Only the primary process writes the file; its workers do not.
+  // Only the primary process writes the file. Its workers do not.
   const isWriter = role?.kind !== 'worker';
   return (change: BaselineChange) => {
     if (change.at < startedAt || live.baseline === undefined) return;
@@ -265,8 +265,8 @@ function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }:
 
 /**
  * Returns a listener that applies the purges of all gateways and the changes that other gateways make to the baseline.
- * When this gateway's own purges appear in the log, they are applied again, because a page that another gateway fetched
- * before the purge may have been stored in the meantime.
+ * This gateway's own purges are applied again when they appear in the log, because a page that another gateway fetched
+ * before the purge may have been stored since then.
  */
 function changesOf(
   purge: (tags: readonly string[] | 'all') => number,

@@ -24,7 +24,7 @@ export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
-  /** Problems in the enforced contract, the shadow contract and the settings that do not prevent startup. */
+  /** Problems that do not prevent startup, in the enforced contract, the shadow contract and the settings. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -63,9 +63,9 @@ export interface StartSources {
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const failures = new Set<StartFault>();
   /**
-   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
-   * the function throws this error. A later step that needs the result therefore fails with the same error, which is
-   * collected only once.
+   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected and
+   * thrown by the function. A later step that needs the result therefore fails with the same error, which is collected
+   * only once.
    */
   const attempt = <T>(step: () => T): (() => T) => {
     try {

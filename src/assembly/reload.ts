@@ -7,7 +7,7 @@ import { type Assembled, type AssemblyParts, assembleServices } from './assemble
 import { type Calibration, calibrateReload } from './calibrate.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
-/** What triggered a reload. The log contains the trigger. */
+/** The trigger of a reload, which is logged. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**
@@ -58,7 +58,7 @@ export function createReload(given: ReloadParts): Reload {
   };
   return (trigger) => {
     if (running === undefined) return start(trigger);
-    // The reload in progress may have read a file before the file's latest change, so another reload is needed.
+    // The reload in progress may have read a file before its latest change, so another reload is needed.
     waiting ??= running.then(() => {
       waiting = undefined;
       return start(trigger);
@@ -75,7 +75,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
   const before = current();
   const { settings, faults } = await read();
-  // The steps run in separate turns of the event loop so that requests are handled in between.
+  // The steps run in separate turns of the event loop, so that requests are handled between them.
   await turn();
   const found = [...faults];
   const start = attemptStart(settings, { ...sources, running: before }, found);

@@ -7,7 +7,7 @@ import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule
 
 const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-/** Rules about who has access and what these callers may do. */
+/** Rules about who has access and what they may do. */
 export const ACCESS_RULES: readonly AuditRule[] = [
   {
     id: 'nothing-enforced',

@@ -5,7 +5,7 @@ import type { Severity } from '../model/severity.ts';
 import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
-/** The input of the audit rules. It contains no configuration errors, so the gateway would start with it. */
+/** The input of the audit rules. It contains no configuration errors, so the gateway could start with it. */
 export interface AuditSubject {
   readonly settings: Settings;
   readonly operations: readonly Operation[];
@@ -27,7 +27,7 @@ export interface AuditRule {
   /** The name of the rule in reports and pipelines. */
   readonly id: string;
   readonly severity: Severity;
-  /** The JSON pointer of the configuration key that the rule is about. */
+  /** The JSON pointer of the configuration key that the rule concerns. */
   readonly key: string;
   /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;
@@ -38,14 +38,14 @@ export interface AuditRule {
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 
-/** Returns the message as a rule's result if the condition is true. Otherwise, returns an empty result. */
+/** Returns the message as a rule's result if the condition is true, or an empty result if it is not. */
 export function foundIf(condition: boolean, text: string): readonly string[] {
   return condition ? [text] : [];
 }
 
 const MAX_LISTED = 5;
 
-/** Joins names into one string. A long list is shortened, because a few examples are enough to act on. */
+/** Joins names into one string. A long list is shortened, because a few examples are sufficient. */
 export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;

@@ -7,7 +7,7 @@ import { OUTAGE_RULES } from './outage-rules.ts';
 import { RECORD_RULES } from './record-rules.ts';
 import { SECRET_RULES } from './secret-rules.ts';
 
-/** A finding: a rule that the configuration violates, and where. */
+/** A finding: a rule that the configuration violates, and the location of the violation. */
 export interface AuditFinding {
   readonly rule: string;
   readonly severity: Severity;

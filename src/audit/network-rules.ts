@@ -2,7 +2,7 @@ import { isLoopbackHost, isPrivateHost } from '../lib/network-address.ts';
 import { exportsSpans, samplingOf } from '../telemetry/tracing-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
-/** The shortest prefixes with which a network can plausibly contain only proxies. */
+/** The shortest prefixes of networks that can plausibly contain only proxies. */
 const MIN_PREFIX = { ipv4: 8, ipv6: 7 };
 
 /** Rules about addresses, proxies and encryption. */

@@ -2,7 +2,7 @@ import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
-/** The minimum length at which a token cannot be guessed: 16 characters of 5 bits each. */
+/** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */
 const MIN_TOKEN = 16;
 const MIN_DISTINCT = 8;
 

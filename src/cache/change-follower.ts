@@ -26,8 +26,8 @@ export interface ChangeFollower extends ChangeListener {
 interface ChangeFollowerParts {
   readonly clock: Clock;
   /**
-   * Returns the latest time up to which all changes are known to have been applied in this process, in epoch
-   * milliseconds.
+   * Returns the latest time, in epoch milliseconds, up to which all changes are known to have been applied in this
+   * process.
    */
   readonly syncedAt: () => number;
   /** Returns the changes that this process has already applied in memory but that are not in the log yet. */

@@ -11,7 +11,7 @@ export interface SharedPage {
   readonly at: LogPosition;
 }
 
-/** The values against which a stored page is checked when it is read. */
+/** The values that a stored page is checked against when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;

@@ -326,7 +326,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 
 /**
  * Returns a cache that applies the changes made by all gateways. Pages that may have missed changes for too long are
- * not served. If there is a second level, pages are stored there too.
+ * not served. If there is a second level, pages are also stored there.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {

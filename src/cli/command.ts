@@ -32,7 +32,7 @@ export interface Command {
   readonly summary: string;
   /** The positional arguments as they appear in the help text. */
   readonly args: string;
-  /** The minimum number and the maximum number of positional arguments. */
+  /** The minimum and maximum numbers of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
   /** The possible values of the first argument, which are used for shell completion. */
   readonly argChoices?: readonly string[];
@@ -68,7 +68,7 @@ export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The terminal to which the result is written. Undefined if the result goes to a file or to another program. */
+  /** The terminal that the result is written to. Undefined if the result goes to a file or another program. */
   readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
   /** Overwrites the last line of the terminal. Undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;
@@ -89,8 +89,8 @@ export function processIo(): CommandIo {
   };
 }
 
-// If the reader of a stream closes it early, as in `portico plan | head`, that is not a failure. The command continues
-// and determines the exit code.
+// It is not a failure if the reader of a stream closes it early, as in `portico plan | head`. The command continues and
+// determines the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);

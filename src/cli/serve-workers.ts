@@ -28,8 +28,7 @@ export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<n
 }
 
 async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void> {
-  // Signals from a terminal also reach the primary process, which then stops its workers itself. Workers therefore
-  // ignore them.
+  // Workers ignore signals from a terminal, because the primary process also receives them and then stops its workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
   // If the primary process ends first, Node ends this process.
@@ -61,7 +60,7 @@ interface PrimaryGateway {
 }
 
 /**
- * Starts the workers and the primary process's part of the gateway. If anything fails to start, closes everything
+ * Starts the workers and the primary process's part of the gateway. If any part fails to start, closes everything
  * again.
  */
 export async function startWithWorkers(
@@ -149,8 +148,8 @@ function forkWorker(): WorkerProcess {
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // The callback receives the error of a message to a process that has just ended. Without the callback, the error
-    // would be thrown here and not be caught.
+    // The callback receives the error if the process has just ended. Without it, the error would be thrown here and not
+    // be caught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

@@ -7,9 +7,9 @@ import { setFlagsFromString } from 'node:v8';
  * - V8 optimizes functions as early as it does by default.
  * - V8 collects all garbage when the old generation, or the memory of buffers outside the heap, has doubled in size.
  *
- * By default, V8 adapts the limit of the old generation: after many distinct pages, it lets evicted pages occupy several
- * times their size, and at other times it collects more often than needed. A lower limit would save more memory but make
- * cache misses a quarter slower.
+ * By default, V8 adapts the limit of the old generation. After many distinct pages, it lets evicted pages occupy
+ * several times their size, whereas at other times it collects more often than necessary. A lower limit would save more
+ * memory but make cache misses 25% slower.
  *
  * Buffers, such as response bodies, have their own limit by default. Responses of 200 kB reach it about every 100
  * requests, although nearly all of their buffers are unused by then and can be freed without a full collection.
@@ -17,7 +17,7 @@ import { setFlagsFromString } from 'node:v8';
 export function useFlagsForServing(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
   setFlagsFromString('--heap-growing-percent=100');
-  // Older versions of Node do not know all of these flags and would print errors.
+  // Older versions of Node do not support all of these flags and would print errors.
   if (Number(process.versions.node.split('.')[0]) < 26) return;
   setFlagsFromString('--invocation-count-for-maglev=400');
   setFlagsFromString('--invocation-count-for-maglev-osr=100');

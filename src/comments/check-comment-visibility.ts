@@ -1,18 +1,18 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** The visibility of the parent comment. If it is known and undefined, the parent comment is public. */
+/** The visibility of the parent comment. A known but undefined visibility means that the parent comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
-/** One of the three documented reasons for which a comment is refused with status 400. */
+/** One of the three documented reasons for refusing a comment with status 400. */
 interface CommentRefusal {
   readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
   readonly message: string;
   readonly detail: ErrorDetail;
 }
 
-/** A request to write a comment, and its author's permissions. */
+/** A request to write a comment, with its author's permissions. */
 export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;

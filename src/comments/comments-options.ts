@@ -1,6 +1,6 @@
 /** The value of the `comments` configuration key, including all defaults. */
 export interface CommentsOptions {
-  /** The private values of `visibility`, each with the kind of recipients that it stands for. */
+  /** The private values of `visibility`, each with the kind of recipients that it represents. */
   readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
 }
 
@@ -9,13 +9,13 @@ export const RECIPIENTS = 'recipients';
 
 /**
  * The defaults. There are three private options, but the name of only one has been observed in traffic. The other two
- * names are guesses. `recipients` is assumed to stand for groups to which the sender belongs.
+ * names are guesses. `recipients` is assumed to mean groups that the sender belongs to.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Adds the defaults. Configured names replace the guessed names, and `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the guessed ones, and `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };

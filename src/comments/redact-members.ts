@@ -3,14 +3,14 @@ import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 /** A body without the redacted members, and the names of those members. */
 interface Redacted {
   readonly body: Buffer;
-  /** The distinct names, in order of their first occurrence. */
+  /** The distinct names in the order of their first occurrences. */
   readonly removed: readonly string[];
 }
 
 /**
- * Removes the members with the given names from a JSON document, at any depth. All other bytes remain the same,
- * including the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members.
- * Returns undefined if the input is not JSON or exceeds the limits. In that case, the caller must not send the body.
+ * Removes the members with the given names from a JSON document, at any depth. All other bytes are unchanged, including
+ * the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members. Returns
+ * undefined if the input is not JSON or exceeds the limits, in which case the caller must not send the body.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;
@@ -44,13 +44,13 @@ interface FoundMembers {
 interface Frame {
   readonly isObject: boolean;
   /**
-   * True if an earlier member of this object is preserved. A later member that is removed is then removed together with
-   * the comma before it.
+   * True if an earlier member of this object is preserved. If so, a later member is removed together with the comma
+   * before it.
    */
   keeps: boolean;
   /** The index of the comma before the current member. */
   commaAt: number;
-  /** The index from which bytes are removed for the current member. Undefined if the member is preserved. */
+  /** The index of the first byte to remove for the current member. Undefined if the member is preserved. */
   cutFrom: number | undefined;
 }
 
@@ -161,8 +161,8 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most bytes are inside strings, so the speed of this loop matters most. The loop never reads past the end of the
-  // array, because a single such read would slow down all later reads.
+  // Most bytes are inside strings, so this loop must be especially fast. It never reads past the end of the array,
+  // because a single such read would slow down all later reads.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;
@@ -237,7 +237,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Returns the name that equals a JSON key, or undefined if there is none. */
+/** Returns the name that matches a JSON key, or undefined if there is none. */
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /**

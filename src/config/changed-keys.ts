@@ -43,8 +43,8 @@ function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
 
 /**
  * Returns the sorted names of the keys whose values differ. A key is omitted if it has its default value in both
- * configurations, because its default then only follows another key. For example, the defaults of the checks follow the
- * mode.
+ * configurations, because such a default depends only on another key. For example, the defaults of the checks depend on
+ * the mode.
  */
 export function changedKeys(before: Settings, after: Settings): readonly string[] {
   const [old, next] = [before, after].map(
@@ -63,7 +63,7 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 }
 
 /**
- * The keys that take effect only when the process starts. They belong to things that are opened once, such as
+ * The keys that take effect only when the process starts. They belong to resources that are opened only once:
  * listeners, files that the process writes, connections to Redis, and the embedded upstream.
  */
 export const RESTART_KEYS: readonly string[] = [
@@ -110,8 +110,8 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
 }
 
 /**
- * Matches the keys whose values may differ between gateways that behave the same way: the name of the instance, the
- * addresses on which it listens, and the locations of files.
+ * Matches the keys whose values may differ between gateways that behave in the same way: the name of the instance, the
+ * addresses that it listens on, and the locations of files.
  */
 const OWN_KEY =
   /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;

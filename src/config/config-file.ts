@@ -9,13 +9,13 @@ import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-obje
 
 interface ConfigFile {
   /**
-   * The file's name for messages: the path relative to the working folder if the file is inside that folder, or the
-   * full path otherwise.
+   * The file's name for messages: the path relative to the working folder if the file is inside it, or the full path
+   * otherwise.
    */
   readonly name: string;
   /** The full path. Undefined if a program passed the configuration. */
   readonly path?: string;
-  /** The folder against which relative paths in the file are resolved. */
+  /** The folder that relative paths in the file are resolved against. */
   readonly folder: string;
   readonly value: PlainObject;
   readonly faults: readonly Fault[];
@@ -27,8 +27,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
 /**
- * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if it is set, or else `config/portico.yaml`
- * or `portico.yaml` in the working folder, or else the file in this package.
+ * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if set, `config/portico.yaml` or
+ * `portico.yaml` in the working folder if one of them exists, or the file in this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
@@ -63,7 +63,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /**
- * Wraps a configuration that a program passes in place of a file. Relative paths in the configuration are resolved
+ * Wraps a configuration that a program passes instead of a file. Relative paths in the configuration are resolved
  * against `folder`.
  */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {

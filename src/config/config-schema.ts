@@ -166,7 +166,7 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // A test validates this schema, which is constant. Validating it here would double the compile time.
+  // This constant schema is validated by a test. Validating it here would double the compile time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
@@ -188,8 +188,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If a value matches none of the alternatives in a schema, only the errors of the intended alternative are useful. That
-// is the alternative whose constants the value matches.
+// If a value matches none of the alternatives in a schema, only the errors of the intended alternative are useful,
+// which is the one whose constants the value matches.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];

@@ -14,7 +14,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns the errors that result from combinations of keys, each of which has a valid value. */
+/** Returns the errors in combinations of keys whose individual values are valid. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
@@ -199,7 +199,7 @@ function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
   });
 }
 
-/** The maximum time from the end of one read of the log of changes to the start of the next, in milliseconds. */
+/** The maximum time between two reads of the log of changes, in milliseconds. */
 const CHANGES_MS = 500;
 
 function redisFaults({ redis }: Settings): ConfigProblem[] {
@@ -303,8 +303,8 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
 }
 
 /**
- * Returns an error that lists the demo accounts if they could be used with a real upstream. Otherwise, returns no
- * errors.
+ * Returns an error that lists the demo accounts if they could be used with a real upstream, or an empty list if they
+ * could not.
  */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);

@@ -30,7 +30,7 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
-  // Kubernetes can pass the name of a pod in this variable, if the pod's specification asks for it.
+  // Kubernetes passes the pod's name in this variable if the pod's specification says so.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
   PORTICO_WORKERS: '/workers',
@@ -61,7 +61,7 @@ const valueOf = (source: string, text: string) =>
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // The standard defines that any value other than `true` means false.
+  // According to the standard, any value other than `true` means false.
   const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
     // The other standard variables are ignored, because a platform may set them for all of its programs.
@@ -72,7 +72,7 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
-  // An incomplete account is omitted here. It has already been reported, and would only cause further errors.
+  // An incomplete account is omitted here, because it has already been reported and would only cause further errors.
   const complete =
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {

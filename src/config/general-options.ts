@@ -8,7 +8,7 @@ export interface ReferenceOptions {
   /** The path of the database file, or `:memory:`. */
   readonly db: string;
   readonly seed: number;
-  /** True if the list items that the reference server returns have all expected fields. */
+  /** True if the list items returned by the reference server have all expected fields. */
   readonly complete: boolean;
   /** The chaos rules of the reference server. */
   readonly faults: readonly string[];

@@ -33,7 +33,7 @@ export interface SettingsSources {
   readonly cwd: string;
   /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
-  /** A configuration that a program passes in place of a file. */
+  /** A configuration that a program passes instead of a file. */
   readonly given?: PlainObject;
 }
 
@@ -95,7 +95,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   return { settings, faults: inOrder(faults) };
 }
 
-// Without the invalid values, another value may become invalid. In that case, the whole configuration is ignored.
+// Removing the invalid values may make another value invalid, in which case the whole configuration is ignored.
 function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
@@ -117,10 +117,10 @@ function has(value: unknown, pointer: string): boolean {
   return true;
 }
 
-/** The source of the raw configuration, and the folders against which its paths are resolved. */
+/** The source of the raw configuration, and the folders that its paths are resolved against. */
 interface ConfigPlace {
   readonly file: string;
-  /** The folder against which a relative path to the roles file is resolved. */
+  /** The folder that a relative path to the roles file is resolved against. */
   readonly folder: string;
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
@@ -155,7 +155,7 @@ function withRedisFiles(
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
-  // No load balancer has to notice the shutdown if the embedded upstream is used.
+  // If the embedded upstream is used, there is no load balancer that has to notice the shutdown.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
   if (!isPlainObject(tls)) return listen;
   const options = Object.entries(tls).map(([key, value]) =>

@@ -15,8 +15,8 @@ export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice
 
 const MIN_TOKEN = 8;
 /**
- * The minimum length and the minimum number of distinct characters of an admin token that protects an address other
- * than a loopback address. A token that satisfies both cannot be guessed over the network.
+ * The minimum length, and the minimum number of distinct characters, of an admin token that protects an address other
+ * than loopback. A token that satisfies both cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
@@ -35,8 +35,8 @@ export function readAdminToken(settings: Settings): { readonly token?: string; r
 }
 
 /**
- * Returns an error for each secret that is missing, public or easy to guess, and for each file with a secret that every
- * user on the machine can read.
+ * Returns an error for each secret that is missing, public or easy to guess, and for each file with a secret that is
+ * readable by every user on the machine.
  */
 export function secretProblems(
   settings: Settings,
@@ -54,7 +54,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
-    // The embedded upstream has nothing that needs protection, and the console is closed if there is no token.
+    // The embedded upstream contains nothing that needs protection, and the console is closed if there is no token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, message, suggestion: TOKEN_ADVICE }];
@@ -87,7 +87,7 @@ function readableFileProblems(settings: Settings, configFile: string | undefined
 
 /**
  * A file that contains a secret, and the configuration key that names the file. For a secret in the configuration file
- * itself, it is the key of the secret.
+ * itself, this is the key of the secret.
  */
 interface SecretFile {
   readonly pointer: string;

@@ -28,7 +28,7 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** The kind of source from which a value comes. */
+/** The kind of source that a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
 /** Where a configuration error is: a line in the file, a variable or a flag. */
@@ -49,11 +49,11 @@ export interface Settings {
   /** True if the reference server is the upstream because `upstream.url` is not set. */
   readonly embedded: boolean;
   /**
-   * True for a walk (`portico check --against`). In this case, the `upstream` limits apply in every mode, so that the
-   * walk ends even if the server does not respond.
+   * True for a walk (`portico check --against`). If so, the `upstream` limits apply in every mode, so that the walk
+   * ends even if the server does not respond.
    */
   readonly isWalk?: boolean;
-  /** The path prefix of the public side. It is either empty, or begins with a slash and does not end with one. */
+  /** The path prefix of the public side. It is either empty or begins, but does not end, with a slash. */
   readonly publicBasePath: string;
   /** The scheme and host that clients use. If undefined, the scheme and host in each request are used. */
   readonly publicOrigin: string | undefined;
@@ -109,7 +109,7 @@ export interface Settings {
   readonly file: string;
   /** Returns the kind of source of the value at a JSON pointer such as `/listen/port`. */
   originOf(pointer: string): Origin;
-  /** Returns the location to which errors about the value at a JSON pointer refer. */
+  /** Returns the location that errors about the value at a JSON pointer refer to. */
   placeOf(pointer: string): Place;
 }
 
@@ -120,7 +120,7 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 
 /**
  * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
- * workers together, so each worker receives a share of them. The limits on failed logins are also divided, unless the
+ * workers together, so each worker receives a share of them. The limits on failed logins are also divided unless the
  * workers count failed logins in Redis.
  */
 export function workerShare(settings: Settings): Settings {
@@ -151,7 +151,7 @@ export function workerShare(settings: Settings): Settings {
 
 /**
  * Returns whether the upstream's limits are only observed and not enforced. This is the case in the `observe` mode, in
- * which a slow upstream must appear the same with and without Portico.
+ * which a slow upstream must look the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
   return mode.transparent && isWalk !== true;

@@ -15,7 +15,7 @@ import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
-/** The upstream's current state, as the console shows it. */
+/** The upstream's current state, as shown in the console. */
 export interface UpstreamState {
   readonly inFlight: number;
   readonly queued: number;
@@ -34,7 +34,7 @@ interface BaselineStore {
   withdraw(fingerprint: string): Promise<boolean> | boolean;
 }
 
-/** The connection to the other gateways, as the console shows it. */
+/** The connection to the other gateways, as shown in the console. */
 export interface SharedStatus {
   readonly available: boolean;
   readonly unsyncedSeconds: number;

@@ -22,7 +22,7 @@ const MINUTES = { from: 1, to: 60, fallback: 15 };
 const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
-/** Creates the API of the console's pages, which returns their data and makes the changes that the console allows. */
+/** Creates the API for the console's pages, which returns their data and makes the changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
@@ -100,7 +100,7 @@ const MAX_TARGET = 4096;
 function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
-  // A complete URL is accepted too, but only its path and query are used.
+  // A complete URL is also accepted, but only its path and query are used.
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
   const as = queryText(query, 'as').trim();
   if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'Enter a valid HTTP method.' };

@@ -1,5 +1,5 @@
 /**
- * Returns a query value, truncated to `maxLength`. Returns the first value if the name is repeated, and an empty string
+ * Returns a query value, truncated to `maxLength`. Returns the first value if the name is repeated, or an empty string
  * if it is absent.
  */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
@@ -8,7 +8,7 @@ export function queryText(query: Readonly<Record<string, unknown>>, name: string
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** Returns an integer from the query, limited to the bounds. Returns `fallback` if there is no integer. */
+/** Returns an integer from the query, limited to the bounds. Returns `fallback` if the value is not an integer. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

@@ -67,7 +67,7 @@ const VENDORED = [
 
 /**
  * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. No
- * other files are ever read, so a request cannot reach arbitrary paths on disk.
+ * other files are ever read, so requests cannot reach arbitrary paths on disk.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
@@ -92,7 +92,8 @@ function fileAt(path: string, name: string, convert: (text: string) => string = 
   };
 }
 
-// Rewrites imports, because browsers cannot resolve package names. An import map would be an inline script.
+// Rewrites imports, because browsers cannot resolve package names. An import map would have to be an inline script,
+// which is forbidden.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

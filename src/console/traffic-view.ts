@@ -20,7 +20,7 @@ interface TrafficView {
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points. More points could not be distinguished on a screen. */
+/** The maximum number of points. More could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
 /** Returns the data of the tables and charts for the requested number of minutes. */
@@ -47,8 +47,7 @@ export function trafficView(
 }
 
 /**
- * Groups the time steps into points that start at round times. A point therefore never changes after the next point has
- * begun.
+ * Groups the time steps into points that start at round times, so a point never changes after the next one has begun.
  */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;

@@ -33,7 +33,7 @@ type Sources = Pick<
   'traffic' | 'upstream' | 'upstreamHealth' | 'upstreamHistory' | 'settings' | 'startedAt'
 >;
 
-/** Returns the upstream's current state, and its statistics for the requested number of minutes. */
+/** Returns the upstream's current state and its statistics for the requested number of minutes. */
 export function upstreamView(sources: Sources, minutes: number): UpstreamView {
   const { url, circuit, concurrency, queue } = sources.settings.upstream;
   const { steps, buckets, operations, failureKinds, since, until } = sources.traffic.window(minutes * 60);

@@ -136,7 +136,7 @@ type AcceptRequest =
 
 const MAX = { reason: 500, owner: 100 };
 
-/** Reads the reason, the owner and the last day of an acceptance from a request body. */
+/** Reads the reason, owner and last day of an acceptance from a request body. */
 export function readAcceptRequest(
   body: unknown,
   about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
@@ -194,7 +194,7 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
 
 /**
  * Combines the ledger's entries with the traffic and the baseline. If a release is given, counts and shares cover only
- * that release, as they do in the release's report.
+ * that release, as in its report.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,
@@ -225,7 +225,7 @@ export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** The columns by which the list can be sorted, each with a function that returns a row's value. */
+/** The columns that the list can be sorted by, each with a function that returns a row's value. */
 const SORT_VALUES = {
   impact: () => 0,
   violation: ({ message }) => message,
@@ -239,7 +239,7 @@ const SORT_VALUES = {
   last: ({ lastSeenAt }) => lastSeenAt,
 } satisfies Record<string, (row: ViolationRow) => string | number>;
 
-/** The column and the direction by which the list is sorted. */
+/** The column and direction that the list is sorted by. */
 interface Sorting {
   readonly sort: keyof typeof SORT_VALUES;
   readonly order: 'up' | 'down';
@@ -264,7 +264,7 @@ export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: Vio
   };
 }
 
-// Violations that only the shadow contract has found never cause a refusal either.
+// Violations that only the shadow contract has found never cause a refusal.
 const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
 
 function byImpact(a: ViolationRow, b: ViolationRow): number {

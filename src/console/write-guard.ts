@@ -6,8 +6,8 @@ export const READ_ONLY_REASON =
 
 /**
  * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.
- * The origin has to be checked because browsers also add Basic credentials to requests from other sites. A Bearer token
- * is never added automatically.
+ * The origin must be checked, because browsers also add Basic credentials to requests from other sites. They never add
+ * a Bearer token automatically.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {
@@ -19,7 +19,7 @@ export function createWriteGuard(writable: boolean): RequestHandler {
   };
 }
 
-// The guard of the admin side has already checked that the Origin header, if there is one, names the admin side.
+// The admin side's guard has already checked that the Origin header, if any, matches the admin side.
 function isOwn({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

@@ -18,8 +18,8 @@ export function contractFolder(): string {
   }
 }
 
-// Each generated schema is identified by the path in its `$id`. Several schemas can be stored in one file; see
-// bundlePlace.
+// Each generated schema is identified by the path in its `$id`. Several schemas can be stored in one file (see
+// bundlePlace).
 
 /** Returns the path of a resource's schema. In the projected variant, no field inside an item is required. */
 export function resourceFile(name: string, projected = false): string {

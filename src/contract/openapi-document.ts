@@ -147,7 +147,7 @@ export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** Returns the referenced component if `place` is a reference. Otherwise, returns `place` itself. */
+/** Returns the referenced component if `place` is a reference, or `place` itself if it is not. */
 export function resolve<T extends object>(
   document: OpenApiDocument,
   kind: 'parameters' | 'responses' | 'schemas' | 'examples',

@@ -51,7 +51,7 @@ export const PROBES: readonly Probe[] = [
 
 /** The settings of a doctor's run. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
-  /** The maximum time for which an idle connection is watched, in milliseconds. */
+  /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   readonly maxConcurrency: number;
   /** Called before each step. */
@@ -154,7 +154,7 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
 });
 
 /**
- * Requests each list once, and chooses the list that the probes will request again. A list with a page count is
+ * Requests each list once and chooses the one that the probes will request again. A list with a page count is
  * preferred.
  */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {
@@ -187,7 +187,7 @@ interface FoundApi {
 
 /**
  * Searches for `/services/v2` below the given base path, the parents of that path, and common prefixes. The requests
- * have no credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the
+ * contain no credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the
  * server does not respond or has no API.
  */
 async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> {

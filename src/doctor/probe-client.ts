@@ -6,15 +6,15 @@ import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
 
-/** A request of a probe. It cannot have a body or a method other than GET and HEAD. */
+/** A probe request. It cannot have a body or a method other than GET and HEAD. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD';
-  /** The path and the query that follow the base path. */
+  /** The path and query that follow the base path. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The credential to send: the operator's own (default), none, or another value of `Authorization`. */
   readonly credential?: 'own' | 'none' | { readonly authorization: string };
-  /** The agent that provides the connection. By default, each request uses a new connection. */
+  /** The agent that provides the connection. By default, each request is sent on a new connection. */
   readonly agent?: Agent;
 }
 
@@ -59,7 +59,7 @@ export interface ProbeClient {
   /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** Returns the reasons why requests received no complete response, one for each such request. */
+  /** Returns the reason for each request that received no complete response. */
   failures(): readonly string[];
 }
 
@@ -76,7 +76,7 @@ export interface ProbeClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Ends the doctor's run because all allowed requests have been sent, or because the operator interrupted it. */
+/** Ends the doctor's run because all allowed requests have been sent or because the operator interrupted it. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
 }
@@ -112,8 +112,8 @@ export function createProbeClient(
       const agent = origin.startsWith('https:')
         ? new TlsAgent({ keepAlive: true, maxSockets, ca: options.ca })
         : new Agent({ keepAlive: true, maxSockets });
-      // By default, Node closes an idle connection before the time in the Keep-Alive header ends, which would hide when
-      // the server closes it.
+      // By default, Node closes an idle connection before the time in the Keep-Alive header has passed, so the server's
+      // own timeout would not be observed.
       agent.keepSocketAlive = () => true;
       return agent;
     },
@@ -130,7 +130,7 @@ async function exchange(
   { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
   { authorization, timeoutMs, signal, ca }: ProbeClientOptions,
 ): Promise<ProbeResponse | ProbeFailure> {
-  // The types allow no other method, but no probe may change anything, even if a caller circumvents the types.
+  // The types allow no other method, but a probe must never change anything, even if a caller circumvents the types.
   if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
   const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
   const isSecure = protocol === 'https:';
@@ -158,7 +158,7 @@ async function exchange(
     if (!socket.connecting) connected();
     socket.once(isSecure ? 'secureConnect' : 'connect', connected);
   });
-  // The code that reads the body only notices that the connection was lost, so the reason is stored here.
+  // The code that reads the body detects only that the connection was lost, so the reason is stored here.
   let stopped: UpstreamFailure | undefined;
   const stop = (kind: 'deadline' | 'aborted') => outgoing.destroy((stopped = new UpstreamFailure(kind)));
   const timer = setTimeout(stop, timeoutMs, 'deadline');

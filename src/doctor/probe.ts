@@ -9,7 +9,7 @@ export interface DoctorFinding {
   readonly severity: Severity;
   /** A description of what was measured. */
   readonly text: string;
-  /** What this means for Portico, and what the operator should do. */
+  /** What this means for Portico and what the operator should do. */
   readonly advice: string;
 }
 
@@ -35,7 +35,7 @@ export interface ReadableList {
   readonly response: ProbeResponse;
 }
 
-/** What a probe can use. */
+/** The resources that a probe can use. */
 export interface ProbeContext {
   /** The client that sends requests to the server, with the base path that was found. */
   readonly client: ProbeClient;
@@ -45,7 +45,7 @@ export interface ProbeContext {
   readonly list: ReadableList | undefined;
   /** The first response to each operation that was requested. */
   readonly responses: readonly ProbeResponse[];
-  /** The maximum time for which an idle connection is watched, in milliseconds. */
+  /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   /** The maximum number of concurrent requests. */
   readonly maxConcurrency: number;
@@ -57,7 +57,7 @@ export interface Probe {
   readonly name: string;
   /** A description of the probe, which is shown before the probes start. */
   readonly does: string;
-  /** Returns the maximum number of requests for a maximum concurrency. */
+  /** Returns the maximum number of requests, given the maximum concurrency. */
   readonly requests: (maxConcurrency: number) => number;
   /** Throws `CannotProbe` if the question cannot be answered. */
   readonly run: (context: ProbeContext) => Promise<ProbeResult>;

@@ -61,7 +61,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The error codes of requests that authentication refuses. The metric for failed authentication counts each code
+ * The error codes for requests that authentication refuses. The metric for failed authentication counts each code
  * separately.
  */
 export const AUTHENTICATION_CODES = [

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from './catalogue.ts';
 
 /** A detail of an error. It never contains a value from the request or the response. */
 export interface ErrorDetail {
-  /** The part of the request that the error is about: `path`, `query`, `header` or `body`. */
+  /** The part of the request that the error concerns: `path`, `query`, `header` or `body`. */
   readonly in?: string;
   /** The name of a parameter, or a JSON pointer into the body. */
   readonly name?: string;
@@ -14,7 +14,7 @@ export interface ErrorDetail {
   readonly row?: number;
 }
 
-/** The error that a stage throws to end a request. Only one function turns such errors into replies. */
+/** The error that a stage throws to end a request. Only one function converts such errors to replies. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;

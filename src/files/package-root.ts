@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The package's folder, which contains `config/` and `schemas/`. The path is correct for the sources and for the build.
+ * The package's folder, which contains `config/` and `schemas/`. The path is correct for both the sources and the
+ * build.
  */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
-/** Returns the version of this package from its `package.json`. */
+/** Returns this package's version from its `package.json`. */
 export function packageVersion(): string {
   const parsed = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version?: unknown };
   return typeof parsed.version === 'string' ? parsed.version : 'unknown';

@@ -13,14 +13,14 @@ export async function replaceFile(file: string, text: string, mode: number, isWa
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // The rename is synchronous, so nothing can happen between the check and the rename.
+    // The rename is synchronous, so no other code can run between the check and the rename.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** Like {@link replaceFile}, but synchronous. It can be used while the process is shutting down. */
+/** Like {@link replaceFile}, but synchronous. Can be used while the process is shutting down. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));
@@ -38,7 +38,7 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Creates a folder and any missing parents, which only this user can access. Folders are created one at a time, because
+ * Creates a folder and any missing parents, accessible only to this user. Folders are created one at a time, because
  * Node's recursive option never returns under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
@@ -47,7 +47,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created the folder in the meantime.
+    // Another process may have created the folder since then.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
@@ -66,5 +66,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that means that data is in memory instead of a file. The data is lost when the process ends. */
+/** The path that represents memory instead of a file. Data in memory is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

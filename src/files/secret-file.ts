@@ -4,8 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 type SecretReading = { readonly text: string } | { readonly fault: string };
 
 /**
- * Reads a secret from a file. The secret is the first line without its line break, so files that were written by an
- * editor or by `echo` work too.
+ * Reads a secret from a file. The secret is the first line without its line break, so files written by an editor or
+ * `echo` are accepted.
  */
 export function readSecretFile(path: string): SecretReading {
   let text: string | undefined;
@@ -21,8 +21,8 @@ export function readSecretFile(path: string): SecretReading {
 const READABLE_BY_OTHERS = 0o004;
 
 /**
- * Returns whether every user on this machine may read a file. Returns false if the file does not exist, and on Windows,
- * where the mode does not show who may read a file.
+ * Returns whether every user on this machine may read a file. Returns false if the file does not exist. Always returns
+ * false on Windows, where the mode does not show who may read a file.
  */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;

@@ -11,7 +11,7 @@ interface CsvLimits {
   readonly maxErrors?: number;
 }
 
-/** The result of checking an upload. The violation and the detail with the same index describe the same error. */
+/** The result of checking an upload. Violations and details with the same index describe the same error. */
 interface CsvCheck {
   readonly violations: readonly Violation[];
   /** The details of the errors. They contain row numbers (row 1 is the header) but never a cell's contents. */
@@ -30,7 +30,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   return check.result();
 }
 
-/** Like {@link checkUploadCsv}, but checks a long file in parts, so that other requests can be served in between. */
+/** Like {@link checkUploadCsv}, but checks a long file in parts, so that other requests can be served between parts. */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();
@@ -125,7 +125,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
 }
 
 /**
- * A part of a file, which consists of whole rows up to `end`. If the row after it must not be parsed, `excess` is the
+ * A part of a file, which consists of whole rows up to `end`. If the next row must not be parsed, `excess` is the
  * reason.
  */
 interface Part {
@@ -136,9 +136,9 @@ interface Part {
 const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
 
 /**
- * Returns the part that begins at an index. Rows with too many cells are detected here, because csv-parse would read
- * even a row with millions of cells completely before it could be refused. If quotes are misplaced, the part ends after
- * the first row with such a quote, and csv-parse refuses the row.
+ * Returns the part that begins at an index. Rows with too many cells are detected here, because csv-parse would
+ * completely read even a row with millions of cells before the row could be refused. If quotes are misplaced, the part
+ * ends after the first row with such a quote, and csv-parse refuses the row.
  */
 function partAt(content: string, from: number, maxRowBytes: number): Part {
   // In a quoted cell, each quote is written twice.
@@ -162,7 +162,7 @@ function partAt(content: string, from: number, maxRowBytes: number): Part {
   return { end: content.length };
 }
 
-/** Returns the text without the blank lines at its end, which do not count as rows. */
+/** Returns the text without trailing blank lines, which do not count as rows. */
 function withoutBlankEnd(content: string): string {
   let end = content.length;
   while (end > 0 && (content[end - 1] === '\n' || content[end - 1] === '\r')) end -= 1;
@@ -194,8 +194,8 @@ function createErrorList(maxErrors: number) {
   const details: ErrorDetail[] = [];
   return {
     /**
-     * Returns all errors. If the upload contains no user and all errors are about missing parts, the keyword of all
-     * errors states that no user is present.
+     * Returns all errors. If the upload contains no user and all errors concern missing parts, all errors have the
+     * keyword for an upload without users.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };

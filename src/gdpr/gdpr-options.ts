@@ -1,6 +1,6 @@
 /** The value of the `gdpr` configuration key, including all defaults. */
 export interface GdprOptions {
-  /** How long a repeated upload by the same caller is treated as a duplicate, in seconds. 0 disables the check. */
+  /** How long, in seconds, a repeated upload by the same caller is treated as a duplicate. 0 disables the check. */
   readonly duplicateWindowSeconds: number;
   /** The maximum number of users in one upload. */
   readonly maxRows: number;

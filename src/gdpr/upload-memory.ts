@@ -24,7 +24,7 @@ type UploadVerdict =
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Remembers the uploads in progress and the uploads that were accepted recently. */
+/** Remembers the uploads in progress and those that were accepted recently. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
 }
@@ -44,7 +44,7 @@ const MAX_REMEMBERED = 10_000;
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  // The size of this map is limited, because the server limits the number of uploads in progress.
+  // This map cannot grow indefinitely, because the server limits the number of uploads in progress.
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
@@ -108,7 +108,7 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
 
 /**
  * How long a claim on an upload in progress lasts, in milliseconds. If an upload takes longer, other gateways no longer
- * recognize a duplicate. After a crash, the upload is blocked for at most this time.
+ * recognize a duplicate. After a crash, the upload is blocked for at most this long.
  */
 const MAX_UPLOAD_MS = 600_000;
 

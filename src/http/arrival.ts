@@ -171,8 +171,8 @@ export class HttpArrival implements Arrival {
 const SCHEME = /^https?$/;
 
 /**
- * Returns the address of the client behind the trusted proxies. Each proxy appends the address from which it received
- * the request, so the list is read from its end. The result is the first address that does not belong to a trusted
+ * Returns the address of the client behind the trusted proxies. Each proxy appends the address that it received the
+ * request from, so the list is read from its end. The result is the first address that does not belong to a trusted
  * proxy. Reading also stops at an entry that is not an address.
  */
 function clientBehind(peer: string, list: string | string[] | undefined, isTrusted: ArrivalSetup['isTrusted']): string {

@@ -205,7 +205,7 @@ export class Connection {
     if (this.#refused) return;
     this.#refused = true;
     const latest = this.#latest;
-    // If the latest request is incomplete, it is the message that is refused. Otherwise, a later message is refused.
+    // The refused message is the latest request if that request is incomplete, and a later message otherwise.
     const own = latest?.request.complete === false ? latest : undefined;
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
@@ -217,7 +217,7 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next chunk
+ * The buffer that all connections read into. One buffer is enough, because each chunk is parsed before the next chunk
  * is read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);

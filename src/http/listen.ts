@@ -43,8 +43,8 @@ export interface Listener {
   readonly url: string;
   /**
    * Stops accepting connections. Each open connection is closed after the response to its latest request or, if that
-   * response has already begun, after the response to the next request. Connections that are idle for `idleMs` are
-   * closed too.
+   * response has already begun, after the response to the next request. Connections that are idle for `idleMs` are also
+   * closed.
    */
   close(grace: Grace): Promise<void>;
 }

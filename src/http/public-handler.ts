@@ -139,7 +139,7 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
-  // If the connection was closed early, the client did not receive the complete response, whatever its status.
+  // If the connection was closed early, the client did not receive the complete response, regardless of its status.
   trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);

@@ -153,7 +153,7 @@ interface WatchParts {
   readonly onReplaced: (identity: TlsIdentity) => void;
   /** Called with the reasons why the new certificate cannot be used. The old certificate stays in use. */
   readonly onRefused: (faults: readonly TlsFault[]) => void;
-  /** The interval at which the files are checked for changes, in milliseconds. */
+  /** How often the files are checked for changes, in milliseconds. */
   readonly intervalMs?: number;
 }
 

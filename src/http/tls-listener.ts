@@ -59,8 +59,8 @@ export function createTlsServer(
   });
   server.on('secureConnection', (socket) => {
     forget(peerOf(socket));
-    // If the setting is `optional`, a client may omit its certificate. A certificate that cannot be verified is refused
-    // in any case.
+    // If the setting is `optional`, a client may omit its certificate. A certificate that cannot be verified is always
+    // refused.
     if (options.clientCertificates !== 'optional' || socket.authorized || !socket.getPeerX509Certificate()) return;
     onHandshakeFailed();
     socket.destroy();

@@ -14,7 +14,7 @@ export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
   readonly contractStatusHeader: boolean;
 }
 
-/** The functions with which the `Contract-Status` header is computed. */
+/** The functions for computing the `Contract-Status` header. */
 interface ContractStatusOptions<Checked> {
   /** Returns the fingerprint of a violation in the ledger. */
   readonly reportIdOf: (trace: Checked, violation: Violation) => string;
@@ -76,10 +76,10 @@ export function writeReply(
 }
 
 /**
- * Returns whether a response is not declared as JSON, so that a browser might interpret it as a web page. Such a
- * response may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode. The
- * header cannot break any web page, because no web page loads the response of a documented operation as a script or a
- * style sheet.
+ * Returns whether a response is not declared as JSON and might therefore be interpreted as a web page by a browser.
+ * Such a response may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode.
+ * The header cannot break any web page, because no web page loads the response of a documented operation as a script or
+ * a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.

@@ -20,8 +20,7 @@ export interface AuthenticationInput {
    */
   readonly otherCredential?: string | undefined;
   /**
-   * Returns the client's address, for which failed attempts are counted. It is called only if a credential has to be
-   * verified.
+   * Returns the client's address, for which failed attempts are counted. Called only if a credential must be verified.
    */
   readonly clientAddress: () => string;
   /** The client's connection. If a credential is repeated on the same connection, it is not hashed again. */

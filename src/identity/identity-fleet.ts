@@ -70,8 +70,8 @@ if ARGV[3] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[3]) end`,
 };
 
 /**
- * Creates the limiter. Redis contains only keyed hashes of networks and names. It never contains a credential, not even
- * in hashed form. All of these keys expire.
+ * Creates the limiter. Redis contains only keyed hashes of networks and names, all of which expire. It never contains a
+ * credential, not even in hashed form.
  */
 export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions['failures']): SharedLoginLimiter {
   const key = openFleetKey(redis, 'logins');

@@ -31,7 +31,7 @@ export interface IdentityOptions {
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** The interval at which the probe is tested with an invalid credential, in seconds. */
+  /** How often the probe is tested with an invalid credential, in seconds. */
   readonly calibrationSeconds: number;
 }
 

@@ -94,7 +94,7 @@ function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
-    // The name is random too, because failed attempts with a real name could lock the account.
+    // The name is also random, because failed attempts with a real name could lock the account.
     const verification = await sendProbe(toAuthorization(randomText(), randomText()));
     const decided = verification.kind === 'valid' || verification.kind === 'invalid';
     if (decided) {

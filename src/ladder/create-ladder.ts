@@ -37,7 +37,7 @@ export interface Ladder {
    * `meant`.
    */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request. This may immediately demote the `responses` check of the request's operation. */
+  /** Evaluates a finished request, which may immediately demote the `responses` check of the request's operation. */
   record(trace: Trace): void;
   /**
    * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first, so
@@ -193,7 +193,7 @@ export function createLadder(parts: LadderParts): Ladder {
 
 const idsOf = (operations: readonly ConfiguredLevels[]) => operations.map(({ operation }) => operation);
 
-/** Returns the start of the period on which promotions are based, in epoch milliseconds. */
+/** Returns the start of the period that promotions are based on, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }

@@ -9,7 +9,7 @@ export interface LadderRow {
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
-  /** The step by which the level was changed. Undefined if the check has its configured level. */
+  /** The step that changed the level. Undefined if the check has its configured level. */
   readonly step: LadderStep | undefined;
   /** The results of the check. `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;

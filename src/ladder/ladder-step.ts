@@ -22,7 +22,7 @@ export interface LadderStep extends LadderEvidence {
 
 /** The state of the ladder for one version of the contract. */
 export interface LadderState {
-  /** The contract version to which all steps belong. */
+  /** The contract version that all steps belong to. */
   readonly contract: string;
   /** When this contract version was first used, in epoch milliseconds. */
   readonly since: number;

@@ -24,7 +24,7 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in a property that all `values` have, given that they occurred in this many `responses`. The
+ * Returns the confidence in a property that all `values` share, given that they occurred in this many `responses`. The
  * number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {

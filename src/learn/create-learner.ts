@@ -15,8 +15,8 @@ import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 /** Samples responses. Sampling is fast enough to be done while requests are handled. */
 export interface Learner {
   /**
-   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled.
-   * After that, one in {@link SAMPLE} is sampled.
+   * Returns whether to sample the next response of an operation. All of the first {@link ENOUGH} responses are sampled,
+   * and one in {@link SAMPLE} after that.
    */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
@@ -32,14 +32,14 @@ interface LearnerParts {
   /** Earlier observations. The learner adds new ones to this object. */
   readonly before: Observations;
   /**
-   * True for a walk, which sends each request only once. The structure of every response is then remembered, so that
-   * responses with and without a switch can be compared.
+   * True for a walk, which sends each request only once. If true, the structure of every response is remembered, so
+   * that responses with and without a switch can be compared.
    */
   readonly walk?: boolean;
 }
 
 /**
- * The number of responses per operation that are sampled without exception. After that, one in {@link SAMPLE} is
+ * The number of responses per operation that are sampled without exception. After that, only one in {@link SAMPLE} is
  * sampled.
  */
 const ENOUGH = 300;
@@ -58,13 +58,13 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // The name of a documented field is not confidential, even if some person has the same name.
+  // The name of a documented field is not confidential, even if it is also a person's name.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
-  // It is not known which items earlier runs counted, so an item might be counted twice. Values from earlier runs
+  // An item might be counted twice, because it is not known which items earlier runs counted. Values from earlier runs
   // must therefore not count as evidence that a vocabulary is complete.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
@@ -91,13 +91,13 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A switch may change the structure of a response. A response with a switch is therefore only compared with
-      // others.
+      // A switch may change the structure of a response. A response with a switch is therefore only used for
+      // comparisons.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)
         samplePageSize(before, response, clock());
-      // If the same body was already sampled, it provides no new evidence, whatever was requested.
+      // A body that was already sampled provides no new evidence, regardless of the request.
       if (isCounted(`body ${status} ${details} ${projected}`)) return;
       before.answers += 1;
       const placeSchema = findPlaceSchema(response.operation, response.status, response.details);

@@ -15,7 +15,9 @@ interface NamedMember {
 export interface PlaceSchema {
   /** The schema at the place itself, before its reference is followed. */
   readonly written: Site;
-  /** The schema after its reference is followed. Observations about an object are stored under this schema's path. */
+  /**
+   * The schema after its reference is followed. Observations about an object are stored under the path of this schema.
+   */
   readonly owner: Site;
   /** True if the contract says nothing about the place, or only that it is an object. */
   readonly open: boolean;
@@ -147,7 +149,7 @@ function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected')
 interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives. A value does not have to match such a schema. */
+  /** True if the schema is one of several alternatives. A value need not match such a schema. */
   readonly alternative?: boolean;
 }
 

@@ -81,7 +81,7 @@ export function retentionStart(now: number, retentionDays: number): number {
   return now - retentionDays * DAY_MS;
 }
 
-/** The name by which queries refer to all requests outside the contract. */
+/** The name that queries use for all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
 /** Converts the operation in a query to the form used in entries, in which undocumented paths have no operation. */
@@ -134,7 +134,7 @@ export interface TrafficDelta {
 export interface LedgerBatch {
   /** The number of the batch. Each batch of a process has a higher number than the previous one. */
   readonly number: number;
-  /** The time at which the batch was created, in epoch milliseconds. */
+  /** When the batch was created, in epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
   /** The entries in the order of their last occurrence, with the most recent one last. */

@@ -21,7 +21,7 @@ export function parseBasicCredentials(header: string): BasicCredentials | undefi
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** The maximum length of the header value. Real Basic credentials are shorter. */
+/** The maximum length of the header value. Real-world Basic credentials are shorter. */
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;

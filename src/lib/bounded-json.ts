@@ -5,8 +5,8 @@ export interface JsonLimits {
   /** The maximum nesting depth of objects and arrays. */
   readonly depth: number;
   /**
-   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves.
-   * Every 64 bytes of a number or of white space count as another value. All strings together may contain 16 escapes
+   * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
+   * 64 bytes of a number or of white space count as another value. All strings together may contain up to 16 escapes
    * per allowed value.
    */
   readonly values: number;
@@ -15,7 +15,7 @@ export interface JsonLimits {
 /** The limit that was exceeded. */
 export type JsonExcess = keyof JsonLimits;
 
-/** The default limits. They allow about ten times as much as the largest page of a documented operation needs. */
+/** The default limits. They are about ten times what the largest page of a documented operation requires. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
 /** Returns the message about an exceeded limit. `what` names the input, for example `the body`. */
@@ -41,11 +41,11 @@ const MALFORMED = { state: 'malformed' } as const;
 
 /**
  * Parses an untrusted JSON text. Deeply nested values and large numbers of values take time and stack space to parse,
- * so the nesting depth and the values are first counted in the bytes. A byte order mark is ignored.
+ * so the nesting depth and the number of values are first determined from the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). If the input were in another encoding, the decoder would replace bytes, which takes
-  // ten times as long.
+  // JSON is UTF-8 (RFC 8259 §8.1). In any other encoding, the decoder would have to replace bytes, which takes ten
+  // times as long.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };
@@ -75,7 +75,7 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** Long numbers and long white space take longer to parse, so every 64 bytes of them count as one value. */
+/** Long numbers and long runs of white space take longer to parse, so every 64 bytes of them count as one value. */
 const BARE_SHIFT = 6;
 
 /** The number of escapes per allowed value. Parsing an escape takes much longer than parsing a plain character. */
@@ -93,8 +93,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // Where the number or the white space before the next structural byte begins.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // If this position is within a number or white space, reaching it exceeds the limit on values. The position is
-  // calculated again only when it is reached.
+  // Reaching this position within a number or white space exceeds the limit on values. The position is recalculated
+  // only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {

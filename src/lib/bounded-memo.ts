@@ -3,7 +3,7 @@
  * also passed to the pure function, but must not affect the result.
  *
  * The memo has two halves. When the newer half is full, it replaces the older half. A frequently used key therefore
- * stays in memory no matter how many other keys are added. For most keys, a lookup in the newer half is enough.
+ * stays in memory no matter how many other keys are added. For most keys, a lookup in the newer half suffices.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

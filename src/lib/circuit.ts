@@ -1,14 +1,14 @@
 import type { Clock } from './clock.ts';
 
-/** The number of consecutive failures that open a circuit, and the time for which it stays open. */
+/** The number of consecutive failures that open a circuit, and how long it stays open. */
 interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
 }
 
 /**
- * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it shows nothing about
- * the server.
+ * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it says nothing about the
+ * server.
  */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
@@ -26,8 +26,8 @@ interface Circuit {
    */
   waitSeconds(): number;
   /**
-   * Begins an attempt. Returns a function that must be called once with the outcome of the attempt. Before this call,
-   * `waitSeconds` must have returned 0.
+   * Begins an attempt. Returns a function that must be called once with the outcome of the attempt. Call it only after
+   * `waitSeconds` has returned 0.
    */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;

@@ -1,15 +1,15 @@
 import leven from 'leven';
 
 /**
- * The maximum length of the names that are compared. A longer name is unlikely to be a typo, and comparing it would
- * be slow.
+ * The maximum length of the names that are compared. Longer names are unlikely to be typos, and comparing them would be
+ * slow.
  */
 const MAX_LENGTH = 100;
 
 /**
  * Returns the known name that was probably meant, or undefined if there is none. Such a name differs from the given
- * string only in case or by a few edits. It may also begin with the string, if the string has at least three letters.
- * More edits are allowed if the first letters match.
+ * string only in case or by a few edits, or begins with the string if the string has at least three letters. More edits
+ * are allowed if the first letters match.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

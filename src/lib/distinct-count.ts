@@ -1,5 +1,5 @@
-// With 2048 bits, the count is accurate to within a few percent for up to several thousand items. At about 15,000
-// items, the bitmap is full.
+// With 2048 bits, the count is accurate to within a few percent for up to several thousand items. The bitmap is full at
+// about 15,000 items.
 const BITS = 2_048;
 
 /** The size of a bitmap for counting distinct items, in bytes. */

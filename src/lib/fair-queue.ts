@@ -9,13 +9,13 @@ interface FairQueue<T> {
   remove(client: string, item: T): void;
   /**
    * Removes and returns the next item: the first item of the client that has waited longest for its turn. Clients for
-   * which `mayServe` returns false are skipped, and keep their turn.
+   * which `mayServe` returns false are skipped but keep their turn.
    */
   next(mayServe?: (client: string) => boolean): T | undefined;
   /**
    * Makes room for an item of this client in a full queue. Removes and returns the last item of the client with the
-   * most waiting items. Returns undefined if this client, together with the new item, would have at least as many
-   * waiting items as that client.
+   * most waiting items. Returns undefined if this client, including the new item, would have at least as many waiting
+   * items as that client.
    */
   displace(client: string): T | undefined;
 }

@@ -5,8 +5,7 @@ const MAX_LENGTH = 64;
 /**
  * Returns the network that rate limits use in place of an address. For IPv4, this is the address itself. For IPv6, it
  * is the /64 prefix, because one client usually controls the whole prefix (RFC 6177, 2). An IPv4-mapped IPv6 address
- * (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as it is, truncated to 64
- * characters.
+ * (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as is, truncated to 64 characters.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -46,8 +45,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Returns the host by which this machine can reach a listener. For a listener that accepts connections on all
- * addresses, this is loopback.
+ * Returns the host that this machine can use to reach a listener. For a listener on all addresses, this is the loopback
+ * address.
  */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
@@ -66,7 +65,7 @@ const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arp
 
 /**
  * Returns whether a host name or address belongs to this machine or to a private network (RFC 1918, RFC 4193, RFC 6598,
- * RFC 6762, RFC 8375). A name without a dot, such as the name of a container, is private too.
+ * RFC 6762, RFC 8375). A name without a dot, such as the name of a container, also counts as private.
  */
 export function isPrivateHost(host: string): boolean {
   if (IPV4.test(host)) return PRIVATE_IPV4.test(host);

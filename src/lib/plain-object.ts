@@ -8,7 +8,7 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a value if it is an object, and otherwise an object without members. */
+/** Returns a value if it is an object, or an empty object otherwise. */
 export function membersOf(value: unknown): PlainObject {
   return isPlainObject(value) ? value : {};
 }

@@ -12,7 +12,7 @@ interface ReadLimits {
 /** The outcome of reading a body into memory. */
 type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** The body is larger than the limit. `stream` yields the whole body, including `bytes`. */
+  /** The body is larger than the limit. `stream` yields the whole body, including the bytes in `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
   /**
    * The source failed, closed too early or paused for too long. `bytes` contains everything that was received before
@@ -48,7 +48,7 @@ export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimi
     const watch = createSilenceWatch(() =>
       end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
     );
-    // If the source ended or closed before this function was called, that is reported too.
+    // `finished` also reports a source that ended or closed before this function was called.
     const stopWaiting = finished(source, { writable: false }, (error) =>
       end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
     );

@@ -1,4 +1,4 @@
-/** Shared work, as one of its callers sees it. `leader` is true for the caller whose call started the work. */
+/** Shared work, from the perspective of one of its callers. `leader` is true for the caller that started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
@@ -11,7 +11,7 @@ interface SingleFlight<T> {
    * wait.
    */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
-  /** The number of keys for which work is running. */
+  /** The number of keys with running work. */
   readonly size: number;
 }
 
@@ -20,14 +20,14 @@ export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } =
   const flights = new Map<string, Promise<T>>();
 
   const start = (key: string, work: () => T | Promise<T>): Promise<T> => {
-    // If `work` throws synchronously, the exception must become a rejection too.
+    // If `work` throws synchronously, the exception must also become a rejection.
     const promise = new Promise<T>((resolve) => resolve(work()));
     const shared = flights.size < maxKeys;
     if (shared) flights.set(key, promise);
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // Handles the rejection even if no caller is waiting any longer.
+    // Handles the rejection even if no caller is still waiting.
     promise.then(land, land);
     return promise;
   };
@@ -51,7 +51,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // A caller that has aborted its wait no longer handles the promise.
+  // A caller that has stopped waiting no longer handles the promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

@@ -1,4 +1,4 @@
-/** Records when tags last changed. Work that began before a change can then be distinguished from later work. */
+/** Records when tags last changed, so that work that began before a change can be distinguished from later work. */
 interface TagGenerations {
   /** The current generation, which increases with every change. */
   readonly current: number;
@@ -9,9 +9,7 @@ interface TagGenerations {
   move(tags: Iterable<string>, generation?: number): void;
   /** Records a change to all tags. */
   moveAll(generation?: number): void;
-  /**
-   * Returns whether none of the tags has changed since the given generation. Returns false if this is no longer known.
-   */
+  /** Returns whether none of the tags has changed since the given generation, or false if this is no longer known. */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */
   readonly size: number;
@@ -34,7 +32,7 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
     }
   };
 
-  // This is a plain property and not a getter, because every request reads it.
+  // This is a plain property rather than a getter, because every request reads it.
   const generations: Omit<TagGenerations, 'current'> & { current: number } = {
     current: 0,
     move(tags: Iterable<string>, generation = generations.current + 1) {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** The host, with the port unless it is the default port. Undefined for a request without a host. */
+  /** The host, with the port unless it is the default. Undefined for a request without a host. */
   readonly host: string | undefined;
 }
 

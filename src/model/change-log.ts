@@ -6,8 +6,8 @@ import type { AcceptedViolation } from './ledger-entry.ts';
  */
 export type SharedChange =
   /**
-   * Stored pages and page counts are no longer valid. The change applies to those that have any of the tags, or to
-   * all of them.
+   * Stored pages and page counts are no longer valid. The change applies to those with any of the tags, or to all of
+   * them.
    */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The responses of the operation depend on the caller. */
@@ -18,7 +18,9 @@ export type SharedChange =
   | { readonly kind: 'reread'; readonly document: string }
   | BaselineChange;
 
-/** A change to the baseline: an operator has used the console to accept a violation or to withdraw its acceptance. */
+/**
+ * A change to the baseline, made when an operator uses the console to accept a violation or to withdraw its acceptance.
+ */
 export interface BaselineChange {
   readonly kind: 'baseline';
   readonly fingerprint: string;
@@ -40,12 +42,12 @@ export interface LogPosition {
 /** Receives the changes in the order of the log. */
 export interface ChangeListener {
   /**
-   * Applies a change. `own` is true if this process appended the change, in which case it has already applied it.
-   * Changes that were appended before the process started are also passed to this function. Returns the number of
-   * removed pages, if known.
+   * Applies a change. `own` is true if this process appended the change, and has therefore already applied it. Changes
+   * that were appended before the process started are also passed to this function. Returns the number of removed
+   * pages, if known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
-  /** Called when changes may have been lost. From then on, nothing that was stored earlier may be served. */
+  /** Called when changes may have been lost. From then on, no data that was stored earlier may be served. */
   reset(position: LogPosition): void;
 }
 

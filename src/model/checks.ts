@@ -39,8 +39,7 @@ export interface Mode {
   readonly errors: ErrorStyle;
   readonly cache: boolean;
   /**
-   * True if the raw target, the body and the end-to-end headers are forwarded unchanged, both in requests and in
-   * responses.
+   * True if the raw target, the body and the end-to-end headers are forwarded unchanged in both requests and responses.
    */
   readonly transparent: boolean;
 }

@@ -6,7 +6,7 @@ export function headerPairs(raw: readonly string[]): HeaderPairs {
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
 }
 
-/** Returns the first value of a header, or undefined if the header is absent. The case of the name does not matter. */
+/** Returns the first value of a header, or undefined if the header is absent. Names are case-insensitive. */
 export function headerValue(headers: HeaderPairs, name: string): string | undefined {
   const wanted = name.toLowerCase();
   for (let at = 0; at < headers.length; at += 1) {
@@ -16,13 +16,14 @@ export function headerValue(headers: HeaderPairs, name: string): string | undefi
   return undefined;
 }
 
-/** Stands for the media type of a message with several `Content-Type` headers that name different media types. */
+/**
+ * A placeholder for the media type of a message with several `Content-Type` headers that specify different media types.
+ */
 export const SEVERAL_TYPES = 'several';
 
 /**
  * Returns the value of `Content-Type`, or undefined if there is none. The header may occur only once (RFC 9110 §8.3).
- * If it occurs several times, recipients may choose different values, so `SEVERAL_TYPES` is returned if their media
- * types differ.
+ * Given several, recipients may choose different ones, so `SEVERAL_TYPES` is returned if their media types differ.
  */
 export function contentType(headers: HeaderPairs): string | undefined {
   let first: string | undefined;

@@ -14,14 +14,14 @@ export interface LedgerSample {
 }
 
 /**
- * One distinct violation: the properties that all its occurrences share, the number of occurrences, the times of the
- * first and the last one, and the number of distinct callers.
+ * One distinct violation: the properties that all of its occurrences share, the number of occurrences, the times of the
+ * first and last occurrence, and the number of distinct callers.
  */
 export interface LedgerEntry extends Pick<
   Violation,
   'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'
 > {
-  /** The violation's id: 16 hexadecimal digits, which stay the same across restarts. */
+  /** The violation's id: 16 hexadecimal digits that stay the same across restarts. */
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
@@ -33,7 +33,7 @@ export interface LedgerEntry extends Pick<
   readonly suggestion: string | undefined;
   /** The number of occurrences in the period that the query selects. */
   readonly count: number;
-  /** The time of the first occurrence, in epoch milliseconds, whichever period the query selects. */
+  /** The time of the first occurrence, in epoch milliseconds, regardless of the period that the query selects. */
   readonly firstSeenAt: number;
   /** The time of the last occurrence, in epoch milliseconds. */
   readonly lastSeenAt: number;
@@ -41,7 +41,7 @@ export interface LedgerEntry extends Pick<
   readonly callers: number;
   /** The number of occurrences in the period that the query selects, by release label. */
   readonly releases: Readonly<Record<string, number>>;
-  /** Up to five requests in which the violation was found, with the latest one last. */
+  /** Up to five requests in which the violation was found, with the latest last. */
   readonly samples: readonly LedgerSample[];
   /** The recent history. Undefined if the query did not request it. */
   readonly history?: EntryHistory;
@@ -59,9 +59,8 @@ export interface EntryHistory {
 }
 
 /**
- * Returns whether an entry is about a failure of the upstream, that is, there was no response or its status was 5xx.
- * Such an entry cannot be accepted, because the acceptance would hide the next outage. If the baseline contains an
- * entry for it, that entry has no effect.
+ * Returns whether an entry represents an upstream failure, that is, a missing response or a 5xx status. Such an entry
+ * cannot be accepted, because its acceptance would hide the next outage. A baseline entry for it has no effect.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;
@@ -74,7 +73,7 @@ export interface AcceptedViolation {
   readonly owner: string;
   /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance has no end. */
   readonly expires: string | undefined;
-  /** A description for people who read the file. It was written when the violation was accepted. */
+  /** A description for people who read the file, written when the violation was accepted. */
   readonly summary: string | undefined;
 }
 
@@ -110,7 +109,7 @@ export interface LedgerQuery {
   readonly operation?: string;
   /** The name of one of the gateways that share the ledger. */
   readonly replica?: string;
-  /** True if the history of each entry is included. The history covers all releases. */
+  /** True if the history of each entry is included, which covers all releases. */
   readonly history?: boolean;
 }
 
@@ -123,7 +122,7 @@ export interface ReplicaTraffic {
   /** The time of the gateway's most recent requests, in epoch milliseconds. */
   readonly lastSeenAt: number;
   readonly requests: number;
-  /** The number of occurrences of violations. A request with several violations counts once for each of them. */
+  /** The number of occurrences of violations. A request with several violations is counted once for each of them. */
   readonly violations: number;
 }
 
@@ -148,7 +147,7 @@ export interface LedgerSnapshot {
    * not shared.
    */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** When a shared ledger was found empty, in epoch milliseconds. Counts from before that time are missing. */
+  /** When a shared ledger was found to be empty, in epoch milliseconds. Counts from before that time are missing. */
   readonly lostAt?: number;
 }
 

@@ -6,7 +6,7 @@ export type OperationMethod = 'GET' | 'POST' | 'PUT';
 /** What a fact in the contract is based on. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
-/** The type to which the text of a parameter is converted before the generated schema validates the parameter. */
+/** The type that a parameter's text is converted to before the generated schema validates the parameter. */
 type ParameterType = 'integer' | 'boolean' | 'text';
 
 /** One parameter of an operation. */
@@ -16,7 +16,7 @@ export interface Parameter {
   readonly type: ParameterType;
   /** True for 64-bit ids. Other integers have at most nine digits. */
   readonly wide: boolean;
-  /** True if the parameter may occur only once. A request in which it occurs more often is refused. */
+  /** True if the parameter may occur only once. A request with more than one occurrence is refused. */
   readonly single: boolean;
   /** `report` means that the parameter is counted as undocumented but never causes a refusal. */
   readonly acceptance: 'known' | 'report';
@@ -40,14 +40,17 @@ export type RequestRuleName = keyof typeof REQUEST_RULES;
 export type Feature = 'issue-tracker';
 
 /**
- * Where the items of a response are: the whole body is the item, or the items are the elements of the body or of one
- * of its members.
+ * Where the items of a response are: the whole body is the item, or the items are the elements of the body or one of
+ * its members.
  */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
-  /** The number of the page that is returned if `page` is absent. The number is 1, or 0 for lists of followers. */
+  /**
+   * The number of the page that is returned if `page` is absent, which is 0 for lists of followers and 1 for all other
+   * lists.
+   */
   readonly firstPage: 0 | 1;
   /**
    * The page size that the upstream used when a request did not specify one. The value was observed, so it is only a
@@ -67,9 +70,7 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
-  /**
-   * The parameters and the violated keywords to which the text applies. Undefined if the text applies to all of them.
-   */
+  /** The parameters and the violated keywords that the text applies to. Undefined if it applies to all of them. */
   readonly causes?: readonly string[];
 }
 
@@ -93,7 +94,7 @@ export interface Operation {
   /** True if a service account may be used instead of the caller's credential (rules, 2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
-  /** The part of the legacy service that the operation needs. Only operation 3 needs one. */
+  /** The optional part of the legacy service that the operation needs. Only operation 3 needs one. */
   readonly needsFeature: Feature | undefined;
   /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;

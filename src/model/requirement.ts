@@ -15,12 +15,10 @@ export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   | {
       readonly verdict: 'denied';
-      /** The permissions, groups or flags that would have been sufficient, with the most specific ones first. */
+      /** The permissions, groups or flags that would have been sufficient, with the most specific first. */
       readonly missing: readonly string[];
       /** The missing names of each alternative, joined with `and`. Undefined if the requirement has no alternatives. */
       readonly alternatives?: readonly string[];
     }
-  /**
-   * The upstream decides, because the caller is not in the roles file, or because the author of the node is unknown.
-   */
+  /** The upstream decides, because the caller is not in the roles file or because the node's author is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

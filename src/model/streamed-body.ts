@@ -2,7 +2,7 @@ import { UpstreamFailure } from './upstream-failure.ts';
 
 /** The reader of a streamed body. */
 interface BodyReader {
-  /** Receives the next part. Returns false to pause the body until `resume` is called. */
+  /** Receives the next part. Return false to pause the body until `resume` is called. */
   part(bytes: Buffer): boolean;
   /**
    * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` is the reason.
@@ -21,14 +21,14 @@ interface BodySource {
   abort(reason: UpstreamFailure): void;
 }
 
-// The source of a body that is already complete and in memory.
+// The source of a body that is already complete in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
 // The number of bytes that may wait for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * A response body on its way from a connection to one reader. A Node stream could do this too, but would take several
+ * A response body on its way from a connection to one reader. A Node stream could also do this, but would take several
  * times as long.
  *
  * Parts are queued while there is no reader or while the reader has paused. If the body fails, the reader still
@@ -77,13 +77,13 @@ export class StreamedBody {
     return this.resume();
   }
 
-  /** Passes parts again after the reader has paused the body. */
+  /** Passes parts to the reader again after it has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Takes back bytes from a reader that is about to return false. The next reader receives these bytes first. */
+  /** Takes back bytes from a reader before it returns false. The next reader receives these bytes first. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
@@ -107,8 +107,8 @@ export class StreamedBody {
   }
 
   /**
-   * Adds a function that is called once, when the body has been read completely or destroyed. It is called before the
-   * reader's `end`.
+   * Adds a function that is called once, when the body has been read completely or destroyed, and before the reader's
+   * `end`.
    */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);

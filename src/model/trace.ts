@@ -70,7 +70,7 @@ export interface UpstreamTrace {
   readonly requestId?: string | undefined;
 }
 
-/** The reason for refusing a response that contains an error although its status indicates success. */
+/** The reason for refusing a response that contains an error even though its status indicates success. */
 export const ERROR_INSIDE = 'error inside';
 
 /** The verdict of response validation. */
@@ -79,8 +79,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of how one request was handled. Each stage sets its own properties. Logs, metrics, the ledger and
- * reports read nothing else.
+ * The record of how one request was handled. It is the only source for logs, metrics, the ledger and reports. Each
+ * stage sets its own properties.
  */
 export interface Trace {
   readonly requestId: string;
@@ -93,12 +93,15 @@ export interface Trace {
   readonly startedAt: number;
   /**
    * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
-   * data, only the access log reads it, and logs only its structure.
+   * data, it is read only by the access log, which logs only its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
-  /** The name of the principal. Only logs that may contain names show it. Everywhere else, a tag replaces the name. */
+  /**
+   * The name of the principal. It appears only in logs that may contain names. Everywhere else, it is replaced with a
+   * tag.
+   */
   caller?: string | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
@@ -132,7 +135,7 @@ export interface Trace {
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
   /** The error code of the reply. Undefined unless the reply is one of Portico's own errors. */
   error?: string | undefined;
-  /** The cause of an internal error or of a failed check. Only the log contains it. */
+  /** The cause of an internal error or of a failed check. It appears only in the log. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
@@ -188,21 +191,21 @@ export function createTrace(
   };
 }
 
-/** Returns the verdict of a check that has this level and found these violations. */
+/** Returns the verdict of a check with this level that found these violations. */
 export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check that has this level and failed because of an internal error. */
+/** Returns the verdict of a check with this level that failed because of an internal error. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }
 
 /**
  * Records that a check failed because of an internal error. The failure is logged and counted in the metrics, and the
- * exchange continues without the check's verdict.
+ * exchange continues without a verdict of this check.
  */
 export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
   trace.cause ??= error;

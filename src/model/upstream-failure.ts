@@ -95,13 +95,13 @@ function factsOf(
 const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if the code looks like a constant. Such a code is safe to log. */
+/** Returns an error's code if it looks like a constant, and is therefore safe to log. */
 function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;
 }
 
-/** The error for an attempt to verify a credential to which the upstream responded with a server error. */
+/** The error for an attempt to verify a credential that failed because the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
   readonly status: number;

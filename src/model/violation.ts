@@ -1,8 +1,8 @@
 import type { CheckName } from './checks.ts';
 
 /**
- * The categories of violations, from the most to the least serious. An `undocumented` violation never causes a
- * refusal. `not-allowed` is for everything outside the contract that can cause a refusal.
+ * The categories of violations, from the most to the least serious. An `undocumented` violation never causes a refusal.
+ * `not-allowed` covers everything outside the contract that can cause a refusal.
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',
@@ -32,7 +32,7 @@ export interface Violation {
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
   /**
-   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation is about a whole
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns the whole
    * part of the message.
    */
   readonly at: string;
@@ -49,7 +49,7 @@ export interface Violation {
    */
   readonly found?: string;
   /**
-   * Set for a difference that the shadow contract found. It says whether the shadow contract would newly refuse or
+   * Set for a difference that the shadow contract found. It states whether the shadow contract would newly refuse or
    * newly accept the violation.
    */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
@@ -69,7 +69,7 @@ export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | '
 
 /**
  * Returns the severity of a violation as a number. The most serious category has the number 0. Advisories have the
- * highest number, whatever their category is. `Contract-Status` and all reports use this order.
+ * highest number, regardless of their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);
@@ -87,7 +87,7 @@ export interface Departure {
 export interface ScannedDifferences {
   /**
    * The body, reduced to its undocumented fields, or undefined if there are none. If several locations differ only in
-   * their array indices, only the first is included. The value of an integer may come from an earlier body.
+   * their array indices, only the first is included. The value of an integer may be from an earlier body.
    */
   readonly undocumented: unknown;
   /**

@@ -4,7 +4,7 @@ import { changeId, type Operator, type Override, overrideId } from './override.t
 import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides, type OverrideEvent } from './override-files.ts';
 import { type OverrideFault, type OverrideRules, readOverride } from './read-override.ts';
 
-/** The temporary changes that operators have made to single operations ("break glass"). */
+/** The temporary changes that operators have made to individual operations ("break glass"). */
 export interface Overrides {
   /** Returns the active overrides of a single operation or of all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
@@ -17,7 +17,7 @@ export interface Overrides {
    * overrides that were ended.
    */
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
-  /** Ends the overrides whose end time has passed. */
+  /** Ends all overrides whose end time has passed. */
   expire(): void;
   /** Returns all stored overrides. They may include overrides whose end time has just passed. */
   stored(): readonly Override[];
@@ -25,7 +25,7 @@ export interface Overrides {
   adopt(next: readonly Override[]): void;
   /** Replaces the latest events with the events of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
-  /** From now on, applies these rules to requests for overrides. */
+  /** Applies these rules to requests for overrides from now on. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;
@@ -39,7 +39,7 @@ export interface Overrides {
 interface OverridesParts {
   readonly stored: StoredOverrides;
   readonly files: OverrideFiles;
-  /** Called for each change, so that the change can be logged. */
+  /** Called for each change so that it can be logged. */
   readonly onEvent: (event: OverrideEvent) => void;
   readonly clock: Clock;
 }

@@ -8,11 +8,11 @@ import { readOverride } from './read-override.ts';
 
 /** Stores the active overrides and the audit trail, so that they survive restarts. */
 export interface OverrideFiles {
-  /** Appends an event to the audit trail and replaces the active overrides, in the background. */
+  /** Appends an event to the audit trail and replaces the active overrides in the background. */
   record(event: OverrideEvent, active: readonly Override[]): void;
   /** Replaces the active overrides in the background, for overrides that other gateways have changed. */
   replace(active: readonly Override[]): void;
-  /** Waits until everything has been written or has failed to be written. Returns false if the latest write failed. */
+  /** Waits until all writes have succeeded or failed. Returns false if the latest write failed. */
   written(): Promise<boolean>;
 }
 
@@ -23,13 +23,13 @@ export interface StoredOverrides {
   readonly events: readonly OverrideEvent[];
 }
 
-/** The size, in bytes, at which the audit trail is moved to a second file. The previous second file is deleted. */
+/** The size, in bytes, at which the audit trail is moved to a second file, replacing the previous one. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
 /** The number of events that are read at startup and shown to operators. */
 export const SHOWN_EVENTS = 100;
 
-/** Reads the stored overrides. If they are invalid, throws an error. Damaged lines in the audit trail are skipped. */
+/** Reads the stored overrides. Throws an error if they are invalid. Damaged lines in the audit trail are skipped. */
 export function readOverrideFiles(file: string): StoredOverrides {
   if (file === IN_MEMORY) return { active: [], events: [] };
   const text = readIfExists(file);
@@ -39,7 +39,7 @@ export function readOverrideFiles(file: string): StoredOverrides {
   return { active: text === undefined ? [] : parseOverrides(text), events };
 }
 
-/** Creates the writer. `onError` is called for each failed write. The overrides then remain only in memory. */
+/** Creates the writer. `onError` is called for each failed write, after which the overrides remain only in memory. */
 export function createOverrideFiles(
   file: string,
   onError: (error: unknown) => void,
@@ -59,8 +59,7 @@ export function createOverrideFiles(
     record(event, active) {
       if (file === IN_MEMORY) return;
       writing = writing.then(async () => {
-        // The event is written first, because after a crash there must not be an override without an entry in the
-        // audit trail.
+        // The event is written first, so that a crash cannot leave an override without an entry in the audit trail.
         const appended = await attempt(() => appendEvent(trailOf(file), formatEvent(event), maxTrailBytes));
         return (await attempt(() => replaceFile(file, formatOverrides(active), 0o600))) && appended;
       });
@@ -89,7 +88,7 @@ async function appendEvent(
   let isFull: boolean;
   try {
     const { size } = await handle.stat();
-    // A crash may have left an incomplete last line. The next line must not become part of it.
+    // A crash may have left an incomplete last line, which the next line must not become part of.
     const { buffer } = size === 0 ? {} : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     const start = buffer === undefined || buffer.toString() === '\n' ? '' : '\n';
     await handle.appendFile(start + line);
@@ -103,11 +102,11 @@ async function appendEvent(
 
 /** An entry in the audit trail. */
 export interface OverrideEvent {
-  /** The kind of event: an operator has set, changed or ended the override, or it has expired. */
+  /** The kind of event: an operator has set, changed or ended the override, or the override has expired. */
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
   /** The time of the event, in epoch milliseconds. */
   readonly at: number;
-  /** The override after the event. If the event ended the override, the override before the event. */
+  /** The override after the event or, if the event ended it, before the event. */
   readonly override: Override;
   /** The operator who ended the override. For other events, the override itself names the operator. */
   readonly endedBy?: Operator;
@@ -163,7 +162,7 @@ function toOverride(value: unknown, place: string): Override {
   const { operation } = request;
   const since = instantOf(setAt, `${place}.setAt`);
   if (typeof operation !== 'string') throw new Error(`${place}.operation must be text`);
-  // The contract may have changed since then, so it may no longer have the operation.
+  // The contract may have changed since then and may no longer contain the operation.
   const operations = new Map([[operation, { isStored: true, transparent: false }]]);
   const read = readOverride(request, { operations, maxHours: MAX_OVERRIDE_HOURS }, since);
   if ('operation' in read) return { ...read, ...operatorOf({ by: read.by, from }), setAt: since };

@@ -18,7 +18,7 @@ export type OverrideChange =
   | {
       /** Serves stored responses without a request to the upstream. */
       readonly kind: 'force-stale';
-      /** For how long a stored response may be served after it has become stale, in seconds. */
+      /** How long a stored response may be served after it has become stale, in seconds. */
       readonly maxStaleSeconds: number;
     }
   /** Refuses every request. */
@@ -28,7 +28,7 @@ export type OverrideChange =
 export interface Operator {
   /** The name that the operator gave. Portico cannot verify it. */
   readonly by: string | undefined;
-  /** The network address from which the admin side received the request. */
+  /** The network address that the admin side received the request from. */
   readonly from: string | undefined;
 }
 
@@ -37,9 +37,9 @@ export type Override = OverrideChange &
   Operator & {
     readonly operation: string;
     readonly reason: string;
-    /** The time at which the override was set, in epoch milliseconds. */
+    /** When the override was set, in epoch milliseconds. */
     readonly setAt: number;
-    /** The end, in epoch milliseconds. From this time on, the override has no effect. */
+    /** The end time, in epoch milliseconds. From this time on, the override has no effect. */
     readonly until: number;
   };
 
@@ -54,8 +54,8 @@ export function changeId(change: OverrideChange): string {
 }
 
 /**
- * Merges this gateway's changes since `base` into the overrides that all gateways share. If both sides have changed
- * an override, the version that was set later applies. An override that was set again is therefore not ended by
+ * Merges this gateway's changes since `base` into the overrides that all gateways share. If both sides have changed an
+ * override, the version that was set later applies. This prevents an override that was set again from being ended by
  * mistake.
  */
 export function mergeOverrides(
@@ -88,14 +88,14 @@ export function whyWithoutEffect(
   return undefined;
 }
 
-/** The changes that the overrides of a single operation make to its plan. */
+/** The changes that an operation's overrides make to its plan. */
 export interface Overridden {
   /** Descriptions of the overrides. They are used only for display. */
   readonly words: readonly string[];
   /** When the refusal of all requests ends, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
   /**
-   * For how long a response may be served after it has become stale, in seconds, and the end of the override in epoch
+   * How long a response may be served after it has become stale, in seconds, and the end of the override, in epoch
    * milliseconds.
    */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;

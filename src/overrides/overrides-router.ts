@@ -10,7 +10,7 @@ import { membersOf } from '../lib/plain-object.ts';
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Creates the router with which operators list, set and end overrides, both on the admin side and in the console.
+ * Creates the router that lets operators list, set and end overrides, both on the admin side and in the console.
  * `guard` protects the changes. In a response, `stored` is false if a change took effect but could not be written to
  * its file.
  */
@@ -47,10 +47,7 @@ function refuse(res: Response, faults: readonly OverrideFault[]): void {
   res.status(400).json({ error, field: faults[0]?.field, faults });
 }
 
-/**
- * Returns the operator who sent a request. The name is the one that the operator entered together with the admin
- * token.
- */
+/** Returns the operator who sent a request. The name is the one that the operator entered with the admin token. */
 function operatorOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Operator {
   const name = parseBasicCredentials(headers.authorization ?? '')?.name;
   return { by: operatorName(name), from: socket.remoteAddress };

@@ -21,7 +21,7 @@ export interface OverrideFault {
 /** The limits that the contract and the configuration set for overrides. */
 export interface OverrideRules {
   readonly operations: ReadonlyMap<string, OverrideTarget>;
-  /** The maximum time from now to the end of an override, in hours. */
+  /** The maximum time until the end of an override, in hours. */
   readonly maxHours: number;
 }
 

@@ -14,7 +14,9 @@ interface LearnedList {
 
 /** Page counts that were learned from responses. Their keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
-  /** Returns the learned count, unless the count is too old or one of its tags has been dropped since then. */
+  /**
+   * Returns the learned count, unless the count is too old or one of its tags has been dropped since it was learned.
+   */
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
@@ -38,7 +40,7 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation up to which the tags are known to be unchanged. */
+  /** The latest generation for which the tags are known to be unchanged. */
   generation: number;
 }
 
@@ -144,7 +146,7 @@ interface SharedCount {
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
-/** Returns page counts that several gateways share, and the function that looks up counts of other gateways. */
+/** Returns page counts that several gateways share, and the function that looks up other gateways' counts. */
 export function sharePageCounts(
   counts: PageCounts,
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,
@@ -158,8 +160,8 @@ export function sharePageCounts(
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, list, tags, generation) {
         if (!counts.learn(key, list, tags, generation)) return false;
-        // No change to the tags has arrived since the request began, so the count is valid at the current position
-        // too.
+        // No change to the tags has arrived since the request began, so the count is also valid at the current
+        // position.
         const at = position();
         if (at === undefined || !isSharable(key) || !store.isAvailable()) return true;
         const count: SharedCount = { pageCount: list.pageCount as number, learnedAt: clock(), tags, at };
@@ -214,9 +216,9 @@ export type BoundPage =
 
 /**
  * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
- * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first
- * page is never refused. If page numbers begin at 0, the same comparison is used, so one more page after the last one
- * is left to the upstream.
+ * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
+ * is never refused. The same comparison is used for page numbers that begin at 0, so the upstream decides on one more
+ * page after the last.
  */
 export function boundPage(requested: {
   /** The requested page. Undefined if the parameter is absent. */
@@ -285,7 +287,7 @@ export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRef
   return { code, message, detail: { in: 'query', name, message } };
 }
 
-/** Creates the refusal of a page that is after the last one, as given by `pageCount`. */
+/** Creates the refusal of a page after the last one. `pageCount` is the number of pages. */
 function beyondLastPage(page: number, pageCount: number): PageRefusal {
   return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

@@ -1,6 +1,6 @@
 import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
-/** The page and the list that a request asks for. They are determined once per target. */
+/** The requested page and list, determined once per target. */
 export interface RequestedPage {
   /** The requested page. Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
@@ -20,7 +20,7 @@ export interface PageParameters {
 
 const NONE: readonly PageRefusal[] = [];
 
-/** Determines which page a request with these decoded parameters asks for. `target` must be canonical. */
+/** Determines the page that is requested by these decoded parameters. `target` must be canonical. */
 export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
   const [ofPage, ofSize] = [unreadablePage(values, 'page'), unreadablePage(values, 'pageSize')];
@@ -29,9 +29,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports such integers. Even if that
- * check does not refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not
- * integers.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports them, but they must not bypass
+ * the page bounds even if that check does not refuse them. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
@@ -51,9 +50,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, with the client's own encoding and order. Equivalent requests must share
- * a stored response, so these parameters are removed: empty ones, a `page` that selects the first page, and a
- * `pageSize` that equals the known default.
+ * Returns the exact target to send upstream, with the client's own encoding and order. Equivalent requests must share a
+ * stored response, so empty parameters, a `page` that selects the first page, and a `pageSize` that equals the known
+ * default are removed.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const { page, pageSize, firstPage, knownDefaultPageSize } = requested;
@@ -88,8 +87,8 @@ function join(path: string, pieces: readonly string[]): string {
 }
 
 /**
- * Returns the index of the piece with a name, or -1 if there is none. Also returns -1 if there are several, because a
- * repeated parameter is ambiguous and is forwarded unchanged.
+ * Returns the index of the piece with a name, or -1 if there is none or more than one. A repeated parameter is
+ * ambiguous and is forwarded unchanged.
  */
 function onlyIndexOf(pieces: readonly string[], name: string): number {
   const first = pieces.findIndex((piece) => isNamed(piece, name));
@@ -97,7 +96,7 @@ function onlyIndexOf(pieces: readonly string[], name: string): number {
   return isRepeated ? -1 : first;
 }
 
-/** Returns whether a piece has a name, which consists of letters. */
+/** Returns whether a piece has the given name, which consists of letters. */
 function isNamed(piece: string, name: string): boolean {
   if (piece.startsWith(name)) return piece.length === name.length || piece[name.length] === '=';
   if (!piece.includes('%')) return false;

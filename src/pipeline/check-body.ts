@@ -25,7 +25,7 @@ interface CheckBodyServices {
   readonly lookUp: Lookup;
 }
 
-/** The findings of the rules. Only a schema leads to advisories. */
+/** The findings of the rules. Only schemas cause advisories. */
 type RuleFindings = Omit<BodyFindings, 'reported'>;
 
 /** Checks a body that is valid according to its schema. */
@@ -38,7 +38,7 @@ const RULES: Readonly<Record<RequestRuleName, (services: CheckBodyServices, chec
     (body) =>
       csvFindings(body, gdpr),
   'comment-visibility': (services, checks) => {
-    // Only an enforced check can refuse the request, so at the other levels the visibility is not looked up.
+    // Only an enforced check can refuse the request, so the visibility is not looked up at other levels.
     const looksUp = checks.requests === 'enforce';
     return (body, exchange) =>
       commentFindings(

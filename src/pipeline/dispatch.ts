@@ -120,7 +120,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 
 /**
  * Returns whether to remember the meaning of a target. The target of a cacheable page is remembered only after the page
- * has been found in the cache. As a result, targets that are requested only once cannot fill the memo.
+ * has been found in the cache. Targets that are requested only once therefore cannot fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

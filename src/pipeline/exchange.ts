@@ -41,8 +41,8 @@ export interface Exchange extends KnownRequest {
 }
 
 /**
- * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target
- * so that the next cache hit does not have to create and hash them again.
+ * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target so
+ * that the next cache hit need not create and hash them again.
  */
 export interface TargetKeys {
   audience: string | undefined;

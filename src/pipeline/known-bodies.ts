@@ -112,8 +112,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered only when its key is seen for the second time. This way, responses that are never
-  // requested again waste no memory.
+  // A response is remembered only when its key is seen for the second time, so that responses that are never requested
+  // again waste no memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
@@ -148,7 +148,7 @@ function ownBuffer(bytes: Buffer): Buffer {
 /** A node and its author. */
 export type Authorship = readonly [nodeId: string, authorName: string];
 
-/** Records the author of a node. `at` is the time at which the author was observed, in epoch milliseconds. */
+/** Records the author of a node. `at` is the time when the author was observed, in epoch milliseconds. */
 export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
 
 /** Returns the authors of the nodes in a valid response (rules, 3). */

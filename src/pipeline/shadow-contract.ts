@@ -11,7 +11,7 @@ import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /**
- * A second contract against which traffic is checked. Its only effect is that differences are reported after the
+ * A second contract that traffic is checked against. Its only effect is that differences are reported after the
  * response has been sent.
  */
 export interface ShadowContract {

@@ -42,7 +42,7 @@ export interface Targets {
    * target is unsafe.
    */
   resolve(arrival: TargetText): Target;
-  /** Remembers a target so that it does not have to be parsed again until its plan is replaced. */
+  /** Remembers a target so that it need not be parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
   /** Clears all remembered targets. Call this after a plan is replaced. */
   clear(): void;

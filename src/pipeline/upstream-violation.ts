@@ -33,12 +33,12 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
   circuit_open: 'The upstream had failed so often that requests would have been paused.',
 };
 
-/** Records a request that was processed only because of `observe` mode, and would otherwise have been refused. */
+/** Records a request that was processed only because of `observe` mode and would otherwise have been refused. */
 export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }
 
-/** Records a response whose body was truncated. The request counts as failed whatever the response's status is. */
+/** Records a response whose body was truncated. The request counts as failed regardless of the response's status. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };

@@ -1,6 +1,6 @@
 /**
- * The description of an error in logs. The description shows where the error occurred. It never contains the message,
- * which may quote a request or response.
+ * The description of an error in logs. It shows where the error occurred, but never contains the message, which may
+ * quote a request or response.
  */
 interface CauseLine {
   readonly name: string;

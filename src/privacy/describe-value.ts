@@ -12,7 +12,7 @@ interface DescriptionDetail {
   readonly word: boolean;
 }
 
-/** Options with which descriptions reveal only the type and the size of a value. */
+/** Options for descriptions that reveal only the type and size of a value. */
 export const SIZE_ONLY: DescriptionDetail = { form: false, word: false };
 
 const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
@@ -26,8 +26,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The maximum number of characters that are matched, so that matching a long string takes no longer than matching a
-// short one.
+// The maximum number of characters to match, which limits the time spent on long strings.
 const MAX_MATCHED = 300;
 
 /**

@@ -41,7 +41,7 @@ const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
  * Returns the location of a violation, without any text that could come from a caller. Indices and ids become `*`.
- * Segments become `?` if they are not plain names, or if they look like an address or a token. The length is limited.
+ * Segments become `?` if they are not plain names or if they look like an address or a token. The length is limited.
  */
 export function placeText(at: string): string {
   const place = at
@@ -68,8 +68,8 @@ const NOT_A_NAME = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 /** Converts paths to templates. */
 interface PathTemplates {
   /**
-   * Returns the template of a path. `{id}` stands for a number, and `{name}` for any other text. Unknown words remain
-   * only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
+   * Returns the template of a path. `{id}` stands for a number, and `{name}` for any other text. Unknown words are
+   * preserved only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
    */
   readonly of: (path: string, exists: boolean) => string;
   /** Returns whether a path segment is known in advance. */

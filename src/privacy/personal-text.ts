@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. They are listed only in
- * this file. Each expression looks ahead a limited number of characters, so matching is fast even for long strings.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This file is the only
+ * place that lists them. Each expression looks ahead only a limited number of characters, so matching is fast even for
+ * long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
@@ -23,13 +24,13 @@ const PERSONAL = [
 
 /** Nine or more digits, possibly in groups. The names that contracts use contain fewer digits. */
 const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
-/** Four groups of digits. This includes IPv4 addresses in which every group has one digit. */
+/** Four groups of digits. This includes IPv4 addresses in which every group has a single digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
 /** Returns whether a string contains an e-mail or IP address, or a telephone, card or account number. */
 export const containsPersonalData = (text: string): boolean => PERSONAL.some((form) => form.test(text));
 
-/** Returns whether a string contains a number so long that it may identify a person. */
+/** Returns whether a string contains a number that is long enough to identify a person. */
 export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
 /** Returns whether a string contains four numbers that may be an IPv4 address or a version number. */
@@ -92,8 +93,7 @@ const LONGEST = 200;
 export function createPersonalMemory(maxTexts = MAX_TEXTS): PersonalMemory {
   const key = randomBytes(32);
   const hashes = new Set<string>();
-  // The same few people appear on most pages, so recent values are stored as plain text and do not have to be hashed
-  // again.
+  // The same few people appear on most pages, so recent values are stored as plain text to avoid hashing them again.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const add = (text: string) => {
@@ -122,7 +122,7 @@ const MAX_WORDS = 5;
 
 /** Returns the words of a person's name. The name may contain accents, or have the form of an address or identifier. */
 export function wordsOf(text: string): readonly string[] {
-  // The words in the URL of a page or picture come from the server. They are not part of a person's name.
+  // The words in the URL of a page or picture come from the server, and are not part of a person's name.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

@@ -1,7 +1,7 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. They are
- * listed only in this file. Each expression looks ahead a limited number of characters, so matching is fast even for
- * long strings.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. This file
+ * is the only place that lists them. Each expression looks ahead only a limited number of characters, so matching is
+ * fast even for long strings.
  */
 const CREDENTIALS = [
   // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519, 3.1).
@@ -45,7 +45,7 @@ function hidesCredential(text: string): boolean {
   return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
 }
 
-// Settings that only say where a secret is, such as `adminTokenFile`, do not match.
+// Settings that only specify where a secret is stored, such as `adminTokenFile`, do not match.
 const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^(?:tracing\.headers|redis\.url)$/i;
 
 /** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
@@ -56,10 +56,10 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Image sizes. They are ignored, because a word with an image size is not random. */
+/** Image sizes, which are ignored because a word with an image size is not random. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * A word is considered random if more than this fraction of its pairs is rare. The lower limit is for long words, in
+ * A word is considered random if more than this fraction of its pairs is rare. The lower limit is for longer words, in
  * which the fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;
@@ -67,7 +67,7 @@ const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
  * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, without the rarest five
- * percent of all pairs. Of randomly chosen letter pairs, two out of five are in this list.
+ * percent of all pairs. Two out of five randomly chosen letter pairs are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',
@@ -105,9 +105,9 @@ for (const [first, followers] of Object.entries(FOLLOWERS))
 
 /**
  * Returns whether a word (letters, digits, dashes and underscores) looks random. A word looks random if many of its
- * pairs of characters are rare: unusual letter pairs, letters next to digits, or isolated capitals. The function
- * misses fewer than 1 in 100 random words of 16 characters, and fewer than 1 in 1,000 of 24 characters. It mistakes 3
- * in 1,000 identifiers made by people for random words.
+ * pairs of characters are rare: unusual letter pairs, letters next to digits, or isolated capitals. The function misses
+ * fewer than 1 in 100 random words of 16 characters and fewer than 1 in 1,000 of 24 characters. It mistakes 3 in 1,000
+ * human-made identifiers for random words.
  */
 export function looksRandom(text: string): boolean {
   if (text.length < MIN_CHARACTERS) return false;

@@ -6,9 +6,9 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Returns whether a string may be shown. It may be shown if it contains no credential, personal data, long number or
- * random text. Names and strings from messages that do not pass this test never appear in logs, the ledger, reports or
- * proposals.
+ * Returns whether a string may be shown, that is, whether it contains no credential, personal data, long number or
+ * random text. Names and strings from messages never appear in logs, the ledger, reports or proposals unless they pass
+ * this test.
  */
 export function mayShow(text: string): boolean {
   return (
@@ -26,7 +26,7 @@ export function shownText(text: string | undefined): string | undefined {
 
 /**
  * Creates a version of `shownText` with a cache of limited size. There are few distinct descriptions, and checking a
- * description takes longer than all other work that is needed to record it.
+ * description takes longer than everything else that is needed to record it.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);
@@ -34,8 +34,8 @@ export function createShownText(): typeof shownText {
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of id. Such an id is accepted without further checks, because some of these ids contain groups
- * of digits that look like a card number.
+ * The most common form of id. Such an id is accepted without further checks, because it may contain groups of digits
+ * that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
@@ -87,7 +87,7 @@ const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
  */
 export function isFieldName(name: string): boolean {
   if (!FIELD_NAME.test(name) || /\d{3}/.test(name.replace(METHODS, ''))) return false;
-  // Random text often alternates between letters and digits. Names such as `48x48` and `sha256` do not.
+  // Unlike names such as `48x48` and `sha256`, random text often alternates between letters and digits.
   const changes = name.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name) && mayShow(name);
 }

@@ -52,7 +52,7 @@ export const REDIS_DEFAULTS: RedisOptions = {
   maxChanges: 10_000,
 };
 
-/** Returns whether the configuration names a Redis server. If it does not, nothing is shared. */
+/** Returns whether the configuration names a Redis server. If it does not, no state is shared. */
 export function usesRedis({ url, urlFile, sentinel, cluster }: RedisOptions): boolean {
   return url !== undefined || urlFile !== undefined || sentinel !== undefined || cluster !== undefined;
 }

@@ -43,7 +43,7 @@ export interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this gateway's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version to which a copy belongs. Copies of different versions are never merged. */
+  /** The document version that a copy belongs to. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   /** Returns the base for the first merge of a copy whose version this gateway has never merged. */
   readonly empty: (value: T) => T;
@@ -58,8 +58,9 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document is removed after nobody has read it for this long. This removes the documents of earlier contracts. The
- * keys have no expiry time in Redis, because servers are often configured to evict keys with an expiry time.
+ * A document that has not been read for this long is removed, so that the documents of earlier contracts do not remain
+ * forever. The keys have no expiry time in Redis, because servers are often configured to evict keys with an expiry
+ * time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
 /** The time between two attempts to merge a change, and the time between two reads when there is no change. */
@@ -112,7 +113,7 @@ type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'p
 /**
  * Reads a document and replaces it with the result of `edit`. Intended for programs without a copy of the document. If
  * `edit` returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell
- * the other gateways about the change, because they otherwise notice it only within {@link REREAD_MS}. Throws
+ * the other gateways about the change, which they may otherwise not notice for up to {@link REREAD_MS}. Throws
  * `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(

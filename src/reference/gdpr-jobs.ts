@@ -40,7 +40,7 @@ function runJob(sql: Sql, job: GdprJobRow, now: number): void {
   sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
 }
 
-/** Finishes all pending jobs that are due. The function is called before each request, so no timer is needed. */
+/** Finishes all pending jobs that are due. Called before each request, so that no timer is needed. */
 export function runDueJobs(sql: Sql, now: number): void {
   const due = sql.all<GdprJobRow>(
     'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',
@@ -49,7 +49,7 @@ export function runDueJobs(sql: Sql, now: number): void {
   if (due.length > 0) sql.transaction(() => due.forEach((job) => runJob(sql, job, now)));
 }
 
-/** A requested job, or a description of what is wrong with the request. */
+/** A requested job, or a description of the problem with the request. */
 type ScheduleRequest =
   { readonly fileId: number; readonly operations: string; readonly dueAt: number } | { readonly problem: string };
 
@@ -61,7 +61,7 @@ function readOperations(value: unknown): string[] {
 }
 
 /**
- * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string. Without
+ * Parses `{fileId, operations, scheduleTime}`. `operations` is an array or a comma-separated string. Without
  * `scheduleTime`, the job is due at `now` (epoch milliseconds).
  */
 export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
@@ -110,7 +110,7 @@ export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<st
 /** The non-empty cells of one CSV row. */
 type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
-/** The rows in a valid file, or a description of what is wrong with the file. */
+/** The rows in a valid file, or a description of the problem with the file. */
 type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);

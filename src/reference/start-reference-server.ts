@@ -32,8 +32,8 @@ export interface ReferenceServerOptions {
   /** The path of the database file, or `:memory:`, which is the default. */
   readonly db?: string;
   /**
-   * The seed. Defaults to 1. It determines the seeded content, which items are incomplete, and which requests the
-   * chaos rules affect. It does not change the content of an existing database file.
+   * The seed. Defaults to 1. It determines the seeded content, the incomplete items, and the requests that the chaos
+   * rules affect. It does not change the content of an existing database file.
    */
   readonly seed?: number;
   /**
@@ -128,7 +128,7 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// The default of Tomcat. It is shorter than the idle timeout of most load balancers, so a gateway must be able to
+// The default of Tomcat. It is shorter than the idle timeouts of most load balancers, so a gateway must be able to
 // handle sockets that the server closes early.
 const KEEP_ALIVE_MS = 20_000;
 
@@ -167,10 +167,10 @@ const BODY_LIMIT = '20mb';
 interface ReferenceAppOptions {
   /** The path prefix, or an empty string if there is none. */
   readonly basePath: string;
-  /** Removes expected fields from some of the items in a response. */
+  /** Removes expected fields from some items in a response. */
   readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
-  /** Aborted when the server closes. This ends all delays. */
+  /** Aborted when the server closes, which ends all delays. */
   readonly closing: AbortSignal;
 }
 

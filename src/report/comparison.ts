@@ -16,9 +16,9 @@ export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
   readonly after: Finding | undefined;
-  /** The finding on the second side or, if there is none, the finding on the first side. */
+  /** The finding on the second side or, if there is none, on the first side. */
   readonly finding: Finding;
-  /** The sides on which the operation received no requests, so that the violation could not occur there. */
+  /** The sides without requests to the operation, on which the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
@@ -29,8 +29,8 @@ export interface Comparison {
   readonly before: ComparedSide;
   readonly after: ComparedSide;
   /**
-   * The violations in groups: new, more frequent, less frequent, gone and unchanged, in this order. Within each
-   * group, the worst comes first.
+   * The violations in groups, in this order: new, more frequent, less frequent, gone and unchanged. Within each group,
+   * the worst comes first.
    */
   readonly findings: readonly ComparedFinding[];
 }
@@ -75,7 +75,7 @@ const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefine
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';
-  // If the traffic of one side is unknown, only the counts can be compared.
+  // If the traffic on one side is unknown, only the counts can be compared.
   const known = before.share !== undefined && after.share !== undefined;
   const was = known ? frequency(before) : before.entry.count;
   const now = known ? frequency(after) : after.entry.count;
@@ -107,7 +107,7 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
 
 /**
  * Formats a change in frequency, such as `65% → 11.8%`. `–` represents a side without the violation, and `not
- * requested` represents a side on which the operation received no requests.
+ * requested` represents a side without requests to the operation.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
@@ -115,7 +115,7 @@ export function changedShares({ before, after, unasked }: ComparedFinding): stri
   return `${words('before', before)} → ${words('after', after)}`;
 }
 
-/** Groups the findings by kind of change, and leaves out empty groups. */
+/** Groups the findings by kind of change, omitting empty groups. */
 export const groupedByChange = ({ findings }: Comparison) =>
   CHANGES.map((change) => ({ change, findings: findings.filter((one) => one.change === change) })).filter(
     (group) => group.findings.length > 0,

@@ -50,7 +50,7 @@ export function detailLines(finding: Finding): readonly string[] {
   ];
 }
 
-/** Describes how to accept a violation or withdraw its acceptance. If the violation cannot be accepted, says why. */
+/** Describes how to accept a violation or withdraw its acceptance. If the violation cannot be accepted, states why. */
 function acceptanceLines(finding: Finding): readonly string[] {
   const { entry, baselineState, accepted } = finding;
   const fingerprint = plainText(entry.fingerprint);
@@ -77,13 +77,13 @@ function overlayLines(finding: Finding): readonly string[] {
 
 /** A suggested fix. */
 interface Fix {
-  /** One sentence that says what to change. */
+  /** A sentence that says what to change. */
   readonly advice: string;
   /** The lines of an OpenAPI Overlay 1.0 template. Empty if the suggested fix is not an overlay. */
   readonly overlay: readonly string[];
 }
 
-/** Suggests a fix for a violation: an overlay of the contract, or another change. */
+/** Suggests a fix for a violation: an overlay for the contract, or another change. */
 export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'place'>): Fix {
   if (schema === undefined) return { advice: `To fix it, change ${placeToFix(entry)}`, overlay: [] };
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
@@ -167,9 +167,9 @@ function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | u
 const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /**
- * Returns a YAML block for the configuration that allows all undocumented requests in a report, except those for
- * which `isAllowed` returns true. The requests of accepted violations are included, because accepting a violation
- * does not allow any requests.
+ * Returns a YAML block for the configuration that allows all undocumented requests in a report, except those that
+ * `isAllowed` returns true for. The requests of accepted violations are included, because accepting a violation does
+ * not allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,

@@ -7,7 +7,7 @@ import { countWords } from './report-words.ts';
 export type FailRule =
   /** Fails on any violation that is neither accepted nor an advisory. */
   | { readonly kind: 'new' }
-  /** Fails on any violation of these categories that is not accepted, even if it is an advisory. */
+  /** Fails on any violation in these categories that is not accepted, even if it is an advisory. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
   /**
    * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same meaning as 1.

@@ -6,7 +6,7 @@ import type { RenderComparison, RenderReport } from './render-options.ts';
 import { renderComparedSarif, renderSarif } from './sarif-report.ts';
 import { renderComparedTable, renderTable } from './table-report.ts';
 
-/** An output format: one function renders a report, and the other renders a comparison of two reports. */
+/** An output format, with one function that renders a report and one that renders a comparison of two reports. */
 interface ReportFormat {
   /**
    * `text` and `markup` are prose for people, and `data` is for programs. In `markup`, tags and entities have a meaning,
@@ -17,7 +17,7 @@ interface ReportFormat {
   readonly comparison: RenderComparison;
 }
 
-/** The formats by name. The command line offers all of them. */
+/** The formats by name, all of which are available on the command line. */
 export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
   ['table', { kind: 'text', report: renderTable, comparison: renderComparedTable }],
   ['markdown', { kind: 'markup', report: renderMarkdown, comparison: renderComparedMarkdown }],

@@ -189,7 +189,7 @@ function htmlTable(caption: string, names: readonly string[], rows: readonly str
 /** Formats an instant, given in epoch milliseconds, in UTC. */
 const htmlTime = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
 
-/** The style sheet of the HTML report: light and dark, for screen and print. */
+/** The style sheet of the HTML report, which supports light and dark color schemes, screens and print. */
 const HTML_STYLE = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --head: #f6f8fa;
   --new: #a40e26; --accepted: #116329; --expired: #7a4d00; }

@@ -124,7 +124,10 @@ function passedCase(one: ComparedFinding): string {
   return `    ${head}<system-out>${escapeMarkup(words)}</system-out></testcase>`;
 }
 
-/** A suite: the violations of one category in one operation, or an operation without violations. */
+/**
+ * A suite, which contains the violations of one category in one operation, or represents an operation without
+ * violations.
+ */
 interface JunitSuite {
   readonly name: string;
   /** The test cases as XML. */

@@ -133,7 +133,7 @@ function folded(title: string, table: readonly string[]): string[] {
   return ['', `<details><summary>${title} (${table.length - 2})</summary>`, '', ...table, '', '</details>'];
 }
 
-/** Shortens a report that is too long. The text is cut off at the end of a row, and a note is added. */
+/** Shortens a report that is too long by cutting it off at the end of a row and adding a note. */
 function bounded(lines: readonly string[]): string {
   const included: string[] = [];
   let length = 0;

@@ -22,7 +22,10 @@ export function escapeMarkup(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Escapes text for a cell of a Markdown table, so that the text cannot be read as markup, links, mentions or HTML. */
+/**
+ * Escapes text for a cell of a Markdown table, so that the text cannot be interpreted as markup, links, mentions or
+ * HTML.
+ */
 export function escapeMarkdown(text: string): string {
   return (
     plainText(text)
@@ -67,7 +70,7 @@ export type Paint = (color: keyof typeof CODES, text: string) => string;
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
-/** Creates a function that colors text, or a function that returns text unchanged. */
+/** Creates a function that colors text or, if `colors` is false, returns it unchanged. */
 export function createPaint(colors: boolean): Paint {
   return (color, text) => (colors ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text);
 }

@@ -30,7 +30,7 @@ export function placeWords({ direction, status, location, at, keyword }: LedgerE
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;
 }
 
-/** Formats a share as `12.5%`, `100%` or `< 0.1%`. If the traffic is unknown, the result is `?`. */
+/** Formats a share as `12.5%`, `100%` or `< 0.1%`. The result is `?` if the traffic is unknown. */
 export function shareWords(share: number | undefined): string {
   if (share === undefined) return '?';
   if (share > 0 && share < 0.001) return '< 0.1%';
@@ -46,7 +46,7 @@ export function timeWords(at: number): string {
 /** Formats a count with its noun: `1 request`, `3 requests`. */
 export const countWords = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Summarizes a report in one line. The line makes sense even if there was no traffic. */
+/** Summarizes a report in one line. The line is meaningful even if there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
   const countOf = (state: Finding['baselineState']) =>
@@ -63,7 +63,7 @@ export function summaryWords(report: Report): string {
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** Returns sentences that say why a report does not contain everything that happened. */
+/** Returns sentences that explain why a report is incomplete. */
 export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'lostAt'>): readonly string[] {
   return [
     ...(dropped === 0 ? [] : [`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`]),

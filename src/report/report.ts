@@ -11,26 +11,24 @@ import {
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 
 /**
- * The state of a violation in the baseline. From the day after an acceptance ends, the state is `expired`, and the
+ * The state of a violation in the baseline. From the day after an acceptance ends, the state is `expired` and the
  * violation is treated as new.
  */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
 /** The location in the contract that a message violated. */
 export interface ContractPlace {
-  /** The path of the file, relative to the checkout or to the working folder. */
+  /** The path of the file, relative to the checkout or the working folder. */
   readonly file: string;
   /** A JSON pointer. Empty for the whole file. */
   readonly pointer: string;
   /** The line number, starting at 1. Undefined if the file could not be read. */
   readonly line: number | undefined;
-  /**
-   * The schema in `openapi.yaml` that contains the location, and the target with which an overlay selects this schema.
-   */
+  /** The schema in `openapi.yaml` that contains the location, and the overlay target that selects this schema. */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** One distinct violation, as a report shows it. */
+/** One distinct violation, as shown in a report. */
 export interface Finding {
   readonly entry: LedgerEntry;
   readonly baselineState: BaselineState;
@@ -72,7 +70,7 @@ export interface Report {
   readonly dropped: number;
   /** The gateways that share the ledger. Undefined if it is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** When a shared ledger was found empty, in epoch milliseconds. */
+  /** When a shared ledger was found to be empty, in epoch milliseconds. */
   readonly lostAt?: number;
   /**
    * The violations by category, in the order that `Contract-Status` uses. Within each category, the worst comes
@@ -94,7 +92,7 @@ export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding
 /** Returns whether a violation is not accepted by the baseline. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
 
-/** Returns whether a violation makes a pipeline fail, which it does if it is neither accepted nor an advisory. */
+/** Returns whether a violation makes a pipeline fail, that is, whether it is neither accepted nor an advisory. */
 export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): boolean =>
   isNew(finding) && !isAdvisory(finding.entry);
 
@@ -165,9 +163,7 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
   return Number.isNaN(endsAt) || now >= endsAt;
 }
 
-/**
- * Limits an entry to the scope, because an exported file may contain more. Returns an empty list if nothing remains.
- */
+/** Limits an entry to the scope, because an exported file may cover more. Returns an empty list if nothing remains. */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];
   if (since !== undefined && entry.lastSeenAt < since) return [];

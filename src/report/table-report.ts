@@ -180,7 +180,7 @@ export function acceptLines({ entry }: Finding): readonly string[] {
 /** Returns the YAML line that describes the violation in the baseline. */
 export function summaryLine({ entry }: Finding): string {
   const text = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
-  // A JSON string is always valid YAML.
+  // Every JSON string is valid YAML.
   return `    summary: ${JSON.stringify(plainText(text))}`;
 }
 

@@ -1,9 +1,6 @@
 import { UnsupportedSchema } from './schema-alternatives.ts';
 
-/**
- * The number of bytes per state. For each possible value of the next byte of a string, these bytes contain the next
- * state.
- */
+/** The number of bytes per state. They contain the next state for each possible value of a string's next byte. */
 const ROW = 256;
 /** The maximum number of states. A state's number must fit in a byte, and state 0 means failure. */
 const MAX_STATES = 255;
@@ -15,8 +12,8 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. In column
- * 0, accepting states have a 1. The automaton never accepts a string with escapes.
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. Accepting
+ * states have a 1 in column 0. The automaton never accepts a string with escapes.
  */
 export function compilePattern(source: string): Uint8Array {
   const steps = toSteps(parsePattern(source));
@@ -55,7 +52,7 @@ function rowOf(
   for (const { first, codes } of classes) {
     const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
     for (const code of codes) {
-      // The first byte stands for the whole character, and the bytes after it do not change the state.
+      // The first byte stands for the whole character. The following bytes do not change the state.
       if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
       else if (code !== BACKSLASH) row[code] = next;
     }
@@ -125,8 +122,8 @@ function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly nu
 
 /**
  * A set of characters, stored as one flag for each ASCII character and one flag for all other characters together. A
- * set never contains a character that the pattern rejects. It may lack characters that the pattern accepts, in which
- * case a body that contains them is parsed and validated.
+ * set never contains a character that the pattern rejects. It may lack characters that the pattern accepts. A body that
+ * contains such a character is parsed and validated.
  */
 type CharacterSet = Uint8Array;
 
@@ -159,7 +156,7 @@ interface Reader {
   readonly peek: () => string;
   /** Consumes and returns one character. Throws at the end and for characters outside ASCII. */
   readonly next: () => string;
-  /** If the given text comes next, consumes it and returns true. Otherwise, returns false. */
+  /** Consumes the given text if it comes next, and returns whether it did. */
   readonly take: (text: string) => boolean;
 }
 
@@ -222,7 +219,7 @@ function readRepetition(reader: Reader): PatternNode {
   return repeated;
 }
 
-/** The maximum number of repetitions. More repetitions would need too many states. */
+/** The maximum number of repetitions. More would require too many states. */
 const MAX_REPETITIONS = 200;
 
 /** Reads the rest of a quantifier such as `{2}`, `{2,}` or `{2,5}`. */
@@ -300,7 +297,7 @@ const sizeOf = (set: CharacterSet) => set.reduce((sum, has) => sum + has, 0);
 
 const complement = (set: CharacterSet): CharacterSet => set.map((has) => 1 - has);
 
-/** Returns the set of all ASCII characters for which a test returns true. */
+/** Returns the set of all ASCII characters that pass a test. */
 function setOf(test: (one: { readonly code: number; readonly character: string }) => boolean): CharacterSet {
   const set = new Uint8Array(BEYOND_ASCII + 1);
   for (let code = 0; code < BEYOND_ASCII; code += 1)

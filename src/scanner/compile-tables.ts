@@ -12,12 +12,12 @@ interface CompiledTables {
   /** The names of the excerpt's members, by slot. */
   readonly names: readonly string[];
   /**
-   * For each table, the path to the objects in the body to which it applies. A path consists of member names, and of
-   * `*` for array elements.
+   * For each table, the path to the objects in the body that it applies to. A path consists of member names and `*` for
+   * array elements.
    */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to the values in the body to which it applies. A scan can record
+   * For each node with an expectation, the path to the values in the body that it applies to. A scan can record
    * departures from the expectation.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
@@ -103,7 +103,7 @@ export function createTableCompiler(memory: TableMemory) {
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
       // Later steps read these members, but no schema documents them. If one of them is present, the scan does not
-      // try to prove that the body is valid.
+      // prove that the body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -200,8 +200,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // In JSON, some of these names need escapes, which the scanner does not decode. It does not search documented
-    // names for addresses either. A member named `__proto__` cannot be set, so this name is excluded.
+    // Some of these names need escapes in JSON, which the scanner does not decode. Nor does it search documented names
+    // for addresses. A member named `__proto__` cannot be set, so this name is excluded.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
@@ -218,7 +218,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** Returns the hash of a name. The module computes it the same way. */
+/** Returns the hash of a name. The module computes it in the same way. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

@@ -10,7 +10,7 @@ import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './t
 
 /** The rules for the members of an object. */
 export interface ObjectRules {
-  /** The schemas for each documented member, in the order in which the schemas list the members. */
+  /** The schemas for each documented member, in the order in which the members are listed. */
   readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
   readonly required: ReadonlySet<string>;
   /** The members that are expected but not required. */
@@ -31,7 +31,9 @@ export interface ValueRules {
   pattern: string | undefined;
   /** The allowed strings. */
   words: readonly string[] | undefined;
-  /** The expected pattern and the expected words. A string that differs from them is valid, but the scan records it. */
+  /**
+   * The expected pattern and the expected words. A string that does not match them is valid, but the scan records it.
+   */
   expectedPattern: string | undefined;
   expectedWords: readonly string[] | undefined;
   minLength: number;
@@ -64,7 +66,7 @@ const KINDS: Readonly<Record<string, number>> = {
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
   const [place] = places;
   if (place === undefined || places.length > 1 || typeof place.schema === 'boolean') return mergeAll(schemas, places);
-  // Most values have one schema, and many responses share most of their schemas, so results are cached.
+  // Results are cached, because most values have only one schema and many responses share most of their schemas.
   const known = merged.get(schemas) ?? new WeakMap<object, ValueRules>();
   merged.set(schemas, known);
   const rules = known.get(place.schema) ?? mergeAll(schemas, places);
@@ -142,7 +144,7 @@ function mergeTogether(places: Together): ValueRules {
 }
 
 /**
- * Returns whether a word in an enum satisfies the other rules for strings. The scan then does not have to check these
+ * Returns whether a word in an enum satisfies the other rules for strings. If it does, the scan need not check these
  * rules.
  */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
@@ -159,7 +161,7 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // These keywords need no handling here, because references have already been followed and combinations expanded.
+  // These keywords need no handling here, because references have already been resolved and combinations expanded.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
   // `mergeObject` merges these keywords together, because the effect of `additionalProperties` depends on
   // `properties`.

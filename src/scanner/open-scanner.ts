@@ -12,7 +12,7 @@ import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts'
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
-  /** The body, reduced to the members to which the excerpt's paths lead. */
+  /** The body, reduced to the members that the excerpt's paths lead to. */
   readonly excerpt: unknown;
   /**
    * The differences between the body and the contract. The same object is returned for bodies with the same
@@ -20,8 +20,8 @@ interface ScannedBody {
    */
   readonly differences: ScannedDifferences;
   /**
-   * False if the body contains no absolute address, because none of its strings contains a colon followed by a plain
-   * or escaped slash.
+   * False if no string in the body contains a colon followed by a plain or escaped slash, in which case the body
+   * contains no absolute address.
    */
   readonly hasAddress: boolean;
 }
@@ -116,8 +116,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
           // the bytes that were scanned.
           const isPlain = integers[layout.RESULT_BEYOND_ASCII / 4] === 0;
           if (!isPlain && !isUtf8(body)) return undefined;
-          // Every 64 bytes of the body count as one more value, so that long numbers and white space count toward the
-          // limit too.
+          // Every 64 bytes of the body count as one more value, so that long numbers and white space also count toward
+          // the limit.
           const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
           if (values > limits.values) return undefined;
           const texts = { body, start, encoding: isPlain ? 'latin1' : 'utf8' } as const;

@@ -5,13 +5,13 @@ import * as layout from './table-layout.ts';
 const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
 const KIND = 2 ** layout.TAG_BITS - 1;
 
-/** The views of the module's memory through which an excerpt is read. */
+/** The views of the module's memory that are used to read an excerpt. */
 interface EventViews {
   readonly integers: Uint32Array;
   readonly numbers: Float64Array;
 }
 
-/** The body. Events contain the addresses of bytes in it. */
+/** The body, which the addresses in events refer to. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */
@@ -21,8 +21,8 @@ interface EventTexts {
 }
 
 /**
- * Reads the excerpt that a scan has written: the body, reduced to the members to which the excerpt's paths lead. If
- * no path leads into the elements of an array, the array in the excerpt has the right length, but no elements.
+ * Reads the excerpt that a scan has written: the body, reduced to the members that the excerpt's paths lead to. An
+ * array whose elements are not on any path has the correct length but no elements.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,
@@ -73,7 +73,7 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects, members and strings to which the records of a scan refer. */
+/** The paths of the objects, members and strings that the records of a scan refer to. */
 interface RecordedPlaces {
   /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;
@@ -91,8 +91,8 @@ const MAX_KEY = 2000;
  * Creates a function that reads the differences that a scan has recorded. The function returns undefined if an
  * undocumented member is named `__proto__`, because a member with this name cannot be set.
  *
- * A server usually sends the same undocumented members with every response. In that case, the function returns the
- * same object each time, by which callers can recognize it.
+ * A server usually sends the same undocumented members with every response. In that case, the function returns the same
+ * object each time, so that callers can recognize it.
  */
 export function createReadDifferences(
   recorded: RecordedPlaces,
@@ -120,8 +120,8 @@ interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces
 }
 
 /**
- * Returns a string for the differences in a body. Two bodies have the same string only if the same differences are
- * reported for them.
+ * Returns a string for the differences in a body. Two bodies have the same string only if their reported differences
+ * are the same.
  */
 function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {
   let key = '';
@@ -133,8 +133,8 @@ function keyOf({ integers, texts: { body, start }, members, departures, places, 
     const nameEnd = name + (integers[at + layout.MEMBER_NAME_LENGTH / 4] as number);
     const value = (integers[at + layout.MEMBER_VALUE / 4] as number) - start;
     const valueEnd = (integers[at + layout.MEMBER_VALUE_END / 4] as number) - start;
-    // Reports contain only the type and size of a value, so all integers are treated as equal. A quotation mark
-    // follows each name, because it cannot occur in a name.
+    // Reports contain only the type and size of a value, so all integers are treated as equal. A quotation mark ends
+    // each name, because it cannot occur in a name.
     key += isInteger(body, value, valueEnd)
       ? `\n${table}${indices} ${body.toString('latin1', name, nameEnd)}"`
       : `\n${table}${indices} ${body.toString('latin1', name, valueEnd)}`;
@@ -168,7 +168,7 @@ function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, a
 /** The maximum length, in bytes, of an integer that is not parsed. A longer integer could overflow to infinity. */
 const MAX_DIGITS = 16;
 
-/** Returns whether the bytes of a JSON value are an integer, without a fraction or an exponent. */
+/** Returns whether the bytes of a JSON value represent an integer, without a fraction or an exponent. */
 function isInteger(body: Buffer, from: number, to: number): boolean {
   if (to - from > MAX_DIGITS) return false;
   for (let at = body[from] === MINUS ? from + 1 : from; at < to; at += 1) {
@@ -226,7 +226,7 @@ function readDepartures(
   });
 }
 
-/** Replaces each `*` in a path with the matching index of a record. */
+/** Replaces each `*` in a path with the corresponding index from a record. */
 function withIndices(path: readonly string[], word: (offset: number) => number, indices: number): (string | number)[] {
   let level = 0;
   return path.map((step) => {

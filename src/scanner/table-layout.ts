@@ -1,5 +1,5 @@
 // The layout of the module's memory: tables, events and results. This file contains only plain integers, because the
-// module's source imports it too. Sizes and offsets are in bytes.
+// module's source also imports it. Sizes and offsets are in bytes.
 
 /** The kinds of JSON values, with one bit per kind. A `FRACTION` is a number with a fraction or an exponent. */
 export const NULL = 1;
@@ -36,19 +36,19 @@ export const NODE_TABLE = 40;
 export const NODE_ITEMS = 44;
 export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
-/** The number of arrays around an array. It determines where `INDICES` stores the current index of the array. */
+/** The number of arrays that contain an array. It determines where `INDICES` stores the array's current index. */
 export const NODE_LEVEL = 56;
 /** The number of the last scan that recorded an unexpected string for this node. */
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
-// A table contains the documented members of an object. They are found by a hash of their name.
+// A table contains the documented members of an object, which are found by the hash of their name.
 /** The sum of `KEY_REQUIRED` of all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
 /** The first member of the last scanned object. The next object is expected to begin with the same member. */
 export const TABLE_FIRST = 8;
-/** The number of hash buckets minus one. The buckets come next. Each contains the address of its first member. */
+/** The number of hash buckets minus one. The buckets follow, each with the address of its first member. */
 export const TABLE_MASK = 12;
 export const TABLE_BUCKETS = 16;
 
@@ -76,8 +76,8 @@ export const KEY_NAME = 32;
 /** If the member is absent, the body is invalid. */
 export const REQUIRED = 1;
 /**
- * If the member is absent, its absence is recorded. The value is larger than the number of required members that any
- * object has, so that sums stay unambiguous.
+ * If the member is absent, its absence is recorded. The value is larger than the number of required members in any
+ * object, so that sums are unambiguous.
  */
 export const EXPECTED = 65536;
 
@@ -116,10 +116,10 @@ export const MEMBER_INDICES = 24;
 export const MEMBER_STAMP = 40;
 export const MEMBER_SIZE = 48;
 export const MAX_MEMBERS = 64;
-/** The maximum number of undocumented members in all objects combined. The search in parsed bodies stops at 2000. */
+/** The maximum number of undocumented members in all objects combined. The search of a parsed body stops at 2000. */
 export const MAX_EXAMINED = 1999;
 
-/** The names of the members that lead to the current value. Each entry is a position and a length. */
+/** The names of the members that lead to the current value. Each entry consists of a position and a length. */
 export const NAMES = 4160;
 export const NAME_SIZE = 8;
 /** The maximum number of names that are compared in one object. */
@@ -138,15 +138,15 @@ export const DEPARTURE_SIZE = 32;
 export const MAX_DEPARTURES = 120;
 
 /**
- * The excerpt as a sequence of events. Each event consists of a tag (slot and kind), and of a number, a count, or the
- * beginning and end of a string.
+ * The excerpt as a sequence of events. Each event consists of a tag (slot and kind) followed by a number, a count, or
+ * the beginning and end of a string.
  */
 export const EVENTS = 16384;
 export const EVENT_TEXT = 4;
 export const EVENT_VALUE = 8;
 export const EVENT_SIZE = 16;
 export const EVENTS_END = 278528;
-/** The number of tag bits that contain the kind. The bits above them contain the slot. */
+/** The number of tag bits that contain the kind. The higher bits contain the slot. */
 export const TAG_BITS = 4;
 export const EVENT_NULL = 1;
 export const EVENT_TRUE = 2;
@@ -157,7 +157,7 @@ export const EVENT_STRING = 5;
 export const EVENT_JSON = 6;
 export const EVENT_OBJECT = 7;
 export const EVENT_ARRAY = 8;
-/** An array of which the excerpt contains only the length. */
+/** An array that is represented in the excerpt only by its length. */
 export const EVENT_COUNT = 9;
 export const EVENT_END = 10;
 /** The slot that stands for array elements. Each higher slot stands for a name. */

@@ -29,7 +29,7 @@ export function createTableMemory(memory: ModuleMemory): TableMemory {
       const address = tables.end;
       tables.end += Math.ceil(size / 16) * 16;
       growTo(memory, tables.end);
-      // Bodies are stored after the last table, so this part of the memory may still contain bytes of an earlier
+      // Bodies are stored after the last table, so this part of the memory may still contain bytes from an earlier
       // body.
       new Uint8Array(memory.buffer).fill(0, address, tables.end);
       return address;

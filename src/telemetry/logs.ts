@@ -50,7 +50,7 @@ export interface AccessLogOptions {
   readonly clock: Clock;
   /** True if the log contains the names of principals. If false, a keyed hash replaces each name. */
   readonly principalNames: boolean;
-  /** Returns the fingerprint under which the ledger stores a violation. */
+  /** Returns the fingerprint of a violation in the ledger. */
   readonly fingerprintOf: (trace: Trace, violation: Violation) => string;
   /** Returns the keyed hash that replaces a principal's name. Defaults to a hash with a new key. */
   readonly nameTag?: ReturnType<typeof createNameTag>;

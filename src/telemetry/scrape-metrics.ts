@@ -21,7 +21,7 @@ export interface MetricSources {
   readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
-  /** Returns the addresses of the upstream. The configuration lists them, so their number is limited. */
+  /** Returns the addresses of the upstream. Their number is limited, because they are listed in the configuration. */
   readonly upstreamAddresses?: () => readonly AddressSource[];
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;

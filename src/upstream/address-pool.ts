@@ -24,9 +24,9 @@ export interface AddressChange {
 
 /** Distributes requests among several addresses of the upstream, and avoids those that fail. */
 interface AddressPool {
-  /** Connections for which an address is chosen for every request. */
+  /** Connections that use the address chosen for each request. */
   readonly connections: Connections;
-  /** A proxy for which an address is chosen for every request. */
+  /** A proxy that uses the address chosen for each request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
   /** Records that the probes of an address have failed or have succeeded again. */
@@ -187,7 +187,7 @@ export function createAddressPool(
 
 const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
-/** Whether the address is at fault for each kind of failure. `neutral` failures say nothing about its state. */
+/** Whether each kind of failure is the address's fault. `neutral` failures say nothing about its state. */
 const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
   refused: 'failed',
   reset: 'failed',

@@ -82,7 +82,7 @@ function hostForms(url: URL): string[] {
   return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
 }
 
-// The search stops if it has found no match in this many bytes.
+// The search stops after this many bytes without a match.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
 /**
@@ -227,7 +227,7 @@ export function parseUpstreamUrl(
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
 
-// The URL parser silently resolves dot segments, so they have to be detected in the text itself.
+// The URL parser silently resolves dot segments, so they must be detected in the text itself.
 function hasDotSegment(text: string): boolean {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));

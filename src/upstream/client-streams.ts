@@ -12,7 +12,7 @@ export interface StreamOwner {
   readonly address: string;
 }
 
-/** Returns the client to which a request's streams are attributed. */
+/** Returns the client that a request's streams are attributed to. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
   const caller = kind === 'anonymous' ? undefined : audience;
   return { caller, isVerified: kind === 'verified', address: clientAddress };
@@ -27,8 +27,8 @@ export function queueClient({ caller, isVerified, address }: StreamOwner): strin
 }
 
 /**
- * Counts the exchanges that stream a body to or from the client, so that the client determines how long they take. They
- * have separate limits so that slow clients cannot take slots from exchanges that wait only for the upstream.
+ * Counts the exchanges that stream a body to or from the client, which determines how long they take. They have
+ * separate limits, so that slow clients cannot take slots from exchanges that wait only for the upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */

@@ -41,8 +41,8 @@ export interface UpstreamRequest {
   /** The raw path and query, relative to the base address. The base path is added when the request is sent. */
   readonly target: string;
   /**
-   * The headers to send. They are sent without hop-by-hop headers, `Host` and `Expect`, and with the content length
-   * recomputed.
+   * The headers to send. Hop-by-hop headers, `Host` and `Expect` are omitted from the request, and the content length
+   * is recomputed.
    */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
@@ -328,8 +328,8 @@ export function createUpstream(
     enter: () => GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
     const { owner = noOwner, upload } = request;
-    // This check comes before anything is sent: after the upstream has carried out a write, its response must not be
-    // refused because no stream is free.
+    // The limit is checked before anything is sent, because the response to a write that the upstream has carried out
+    // must not be refused.
     gate.checkStreams(owner());
     const complete =
       upload === undefined ? request : { ...request, body: await readShort(upload, options.clientTimeoutMs) };

@@ -166,7 +166,7 @@ interface ProxyEvents {
 /** Sends a request on its own connection. Returns a function that ends both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// The events are stored in a property of the request. The entries of a WeakMap would survive all minor garbage
+// The events are stored in a property of the request, because the entries of a WeakMap would survive all minor garbage
 // collections after the map itself has become old.
 const EVENTS = Symbol('events');
 

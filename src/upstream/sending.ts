@@ -9,7 +9,7 @@ import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** True if the connection has already been used for another request. The connection sets this property. */
   reused?: boolean;
-  /** The address to which the request was sent. Set by the pool if the upstream has several addresses. */
+  /** The address that the request was sent to. Set by the pool if the upstream has several addresses. */
   sentTo?: string;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;

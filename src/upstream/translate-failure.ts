@@ -193,8 +193,8 @@ export function readError(response: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // The server may send an HTML page for a `.json` URL and label the page as JSON, so the beginning of the body is
-  // checked too.
+  // The server may send an HTML page for a `.json` URL and label the page as JSON, so the beginning of the body is also
+  // checked.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }

@@ -66,9 +66,9 @@ export interface UpstreamGate {
    */
   enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
   /**
-   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange does not
-   * take a slot. Instead, it counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of
-   * kind `circuit_open` or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange takes no
+   * slot, but counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of kind
+   * `circuit_open` or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
   /** Throws an `UpstreamFailure` of kind `shed` if this client may not open another stream. */
@@ -82,7 +82,7 @@ export interface UpstreamGate {
   history(): GateHistory;
 }
 
-/** The outcome that each kind of failure has for the circuit. */
+/** The effect of each kind of failure on the circuit. */
 const OUTCOMES: Readonly<Record<UpstreamFailureKind, CircuitOutcome>> = {
   refused: 'failure',
   reset: 'failure',

@@ -34,7 +34,7 @@ export interface UpstreamOptions {
   /** Additional addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
   /**
-   * When a failing address is taken out of use, and for how long. `seconds` doubles with each ejection, up to
+   * When and for how long a failing address is taken out of use. `seconds` doubles with each ejection, up to
    * `maxSeconds`.
    */
   readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };

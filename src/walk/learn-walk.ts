@@ -17,7 +17,7 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk over the contract. About 100 more requests follow it. */
+  /** The maximum number of requests in the walk over the contract. About 100 more requests are sent after it. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ interface Sender {
 }
 
 /**
- * Requests the contract's safe operations, and then sends more requests, one at a time. The learner samples every
+ * Requests the contract's safe operations and then sends more requests, one at a time. The learner samples every
  * response.
  */
 export async function walkToLearn(
@@ -135,7 +135,7 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
     if (!Buffer.isBuffer(body)) return undefined;
     return { status, text: body.toString('utf8'), json: parsedValue(parseBounded(body, DEFAULT_JSON_LIMITS)) };
   } catch (error) {
-    // The walk continues without the information that this request would have provided.
+    // The walk continues without the information from this request.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }
@@ -182,13 +182,13 @@ interface LearnRequest {
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path. It is just large enough to provide evidence. */
+/** The number of requests for one path, which is just large enough to provide evidence. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
 /**
- * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
- * are sometimes present.
+ * The number of tickets to request, which is large enough to distinguish fields that are always present from fields
+ * that are sometimes present.
  */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
@@ -244,8 +244,8 @@ function ticketRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups by the issue keys that ticket responses contained. If there are only a few keys, each is requested
- * several times to provide more evidence.
+ * Returns lookups by the issue keys in ticket responses. If there are only a few keys, each is requested several times
+ * to provide more evidence.
  */
 function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);
@@ -288,7 +288,7 @@ const undocumented = (path: string): LearnRequest => ({ operation: undefined, ta
 type SendRequest = (request: LearnRequest) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests larger and larger pages until a page contains all items. If the server refuses a size, finds the largest
+ * Requests increasingly large pages until a page contains all items. If the server refuses a size, finds the largest
  * size that it accepts.
  */
 async function probePageSizes(send: SendRequest): Promise<void> {

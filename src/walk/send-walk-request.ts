@@ -67,7 +67,7 @@ export async function sendWalkRequest(
   } catch (thrown) {
     const error = toError(thrown);
     trace.error = error.code;
-    // The body was truncated after the head had arrived, so a client would not have received a complete response.
+    // The body was truncated after the head had arrived, so a client would have received an incomplete response.
     end(trace.upstream?.status === undefined ? error.status : 0);
     return { kind: 'failure', error, trace };
   }
@@ -179,7 +179,7 @@ function readThrough(body: StreamedBody): Promise<void> {
 }
 
 /**
- * Returns the gateway settings for a walk. Whatever the configuration says, all checks run, no message is refused,
+ * Returns the gateway settings for a walk. Regardless of the configuration, all checks run, no message is refused,
  * changed or stored, and the walk's credential is forwarded to the upstream.
  */
 export function toWalkSettings(settings: Settings, timeoutMs: number | undefined): Settings {
@@ -193,7 +193,7 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errorsFor: () => mode.errors,
     embedded: false,
     isWalk: true,
-    // These files belong to the running gateway, so a walk does not change them. In turn, the ladder's promotions do
+    // These files belong to the running gateway, so a walk does not change them. Conversely, the ladder's promotions do
     // not affect a walk.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },

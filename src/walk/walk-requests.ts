@@ -5,7 +5,7 @@ import type { Operation } from '../model/operation.ts';
 /** The maximum number of resources requested per operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns an operation's plain requests, one per known resource. Returns none as long as an id is missing. */
+/** Returns an operation's plain requests, one per known resource. Returns no requests as long as an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -15,7 +15,7 @@ export function firstRequests(operation: Operation, ids: KnownIds): readonly Wal
   }));
 }
 
-/** Returns those path parameters of an operation for which no id is known. */
+/** Returns the path parameters of an operation for which no id is known. */
 export function missingIds(operation: Operation, ids: KnownIds): readonly string[] {
   return pathParameters(operation).filter((name) => ids.of(name).length === 0);
 }
@@ -23,7 +23,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // Combines the nth ids of all parameters, so that every id is requested, but not every combination of ids.
+  // Combines the nth ids of all parameters, so that every id, but not every combination of ids, is requested.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
@@ -66,8 +66,8 @@ const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
 
 /**
- * Returns additional queries for an operation. They are derived from its parameters and from the response to its
- * plain request.
+ * Returns additional queries for an operation. They are derived from its parameters and the response to its plain
+ * request.
  */
 export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
@@ -185,7 +185,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
 /** The ids in a response, by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
-/** For each list, by its name, the path parameter that accepts the ids in the list. */
+/** The path parameter that accepts the ids in a list, by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
   answers: 'answerId',
@@ -193,8 +193,8 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * For each field that contains an object without a `type`, by the field's name, the path parameter that accepts the
- * object's id.
+ * The path parameter that accepts the id of an object without a `type`, by the name of the field that contains the
+ * object.
  */
 const OBJECTS: Readonly<Record<string, string>> = {
   author: 'userId',
@@ -213,8 +213,8 @@ const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 
 /**
- * Finds the ids in the text of a response. The ids are strings of digits, because a number cannot represent every
- * 64-bit id.
+ * Finds the ids in the text of a response. The ids are strings of digits, because a number cannot represent all 64-bit
+ * ids.
  */
 function discoverIds(text: string): DiscoveredIds {
   const found = new Map<string, Set<string>>();

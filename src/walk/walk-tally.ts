@@ -4,9 +4,9 @@ import type { WalkOutcome } from './send-walk-request.ts';
 export interface WalkTally {
   add(operation: string, outcome: WalkOutcome): void;
   sent(): number;
-  /** The number of requests that the upstream received. This includes those that were repeated on a new connection. */
+  /** The number of requests that the upstream received. It includes requests that were repeated on a new connection. */
   spent(): number;
-  /** The number of requests for which the upstream returned a response. */
+  /** The number of requests that the upstream responded to. */
   responses(): number;
   consecutiveFailures(): number;
   requestsOf(operation: string): number;
@@ -45,8 +45,8 @@ export function createWalkTally(): WalkTally {
 }
 
 /**
- * Returns the maximum number of attempts that one result can stand for. Two connection resets are reported as a
- * single failure.
+ * Returns the maximum number of attempts that one result can represent. Two connection resets are reported as a single
+ * failure.
  */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
   return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);
@@ -66,7 +66,7 @@ interface NotWalked {
 interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;
-  /** The number of responses by status. The status 0 stands for a missing response. */
+  /** The number of responses by status. Status 0 represents a missing response. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 

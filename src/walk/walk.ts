@@ -12,7 +12,8 @@ export interface WalkOptions {
   /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   /**
-   * The maximum number of requests, including repeated ones. It can be exceeded only if the last request is repeated.
+   * The maximum number of requests, including repeated ones. The maximum can be exceeded only if the last request is
+   * repeated.
    */
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
@@ -46,8 +47,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // Failures before the first response are recorded only after a response has been received. Until then, they may
-  // mean that the upstream is down, and that would not be a contract violation.
+  // Failures before the first response are recorded only after a response has been received. Until then, they may mean
+  // that the upstream is down, which would not be a contract violation.
   const unrecorded: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
@@ -67,7 +68,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (response.status !== 200 || response.text === undefined) return;
     if (ids.learn(response.text)) plan();
     // Only the first resource of an operation is requested in all variations. For the other resources, the plain
-    // response is enough.
+    // response is sufficient.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
     for (const { query, rank } of variationsOf(operation, response.json))
@@ -84,7 +85,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(gateway, operation, target, options);
-    // A request that the signal canceled shows nothing about the upstream.
+    // A request that was canceled by the signal says nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
     unrecorded.push(withoutOwnFaults(outcome.trace));
@@ -146,8 +147,8 @@ function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdic
 interface RequestQueue {
   add(request: WalkRequest): void;
   /**
-   * Removes and returns the request with the lowest rank. If there are several, this is the oldest of them. Returns
-   * undefined if the queue is empty.
+   * Removes and returns the request with the lowest rank. If there are several, the oldest is chosen. Returns undefined
+   * if the queue is empty.
    */
   next(): WalkRequest | undefined;
   /** The number of queued requests. */

@@ -3,7 +3,7 @@ import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../mo
 import type { Peer } from './ipc-peer.ts';
 import type { Worker } from './supervise-workers.ts';
 
-/** A change with its number, as the primary process sends it to the workers. */
+/** A change with its number, as sent to the workers by the primary process. */
 interface NumberedChange {
   readonly number: number;
   readonly change: SharedChange;
@@ -37,8 +37,8 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
   let listener: ChangeListener | undefined;
   let number = 0;
   /**
-   * The demotions of operations. A worker that starts later must apply them. It does not need any other changes,
-   * because it has no stored pages or credentials to remove.
+   * The demotions of operations, which a worker that starts later must apply. It needs no other changes, because it has
+   * no stored pages or credentials to remove.
    */
   const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
@@ -66,8 +66,8 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
 }
 
 /**
- * Creates the log in a worker. The channel delivers every message in order, and exists as long as the worker does, so
- * the worker cannot miss a change. `receive` applies a change that another process has appended.
+ * Creates the log in a worker. The channel delivers all messages in order and exists as long as the worker, so the
+ * worker cannot miss a change. `receive` applies a change that another process has appended.
  */
 export function createWorkerChangeLog(
   primary: Peer,
@@ -80,8 +80,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // If the primary process has ended, this worker will soon end too, and it has already applied the change
-      // itself.
+      // If the primary process has ended, this worker will also end soon, and it has already applied the change itself.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

@@ -11,7 +11,7 @@ interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this process's changes since `base` into a newer document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version to which a copy belongs. Copies of different versions are never merged. */
+  /** The document version that a copy belongs to. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   readonly format: (value: T) => string;
   /** Parses the text of a document. Throws an error if the text is invalid. */
@@ -33,14 +33,14 @@ const ADOPT_MS = 2_000;
 interface PrimaryParts<T> extends DocumentParts<T> {
   readonly workers: () => readonly Worker[];
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
-  /** The document that other gateways share with this one. Undefined if nothing is shared. */
+  /** The document that other gateways share with this one. Undefined if no state is shared. */
   readonly fleet: SharedDocument<T> | undefined;
 }
 
 /**
- * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when each worker has
- * started to use the new copy or has failed to do so in time. It returns the result of sharing the document with the
- * other gateways.
+ * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when every worker has
+ * either adopted the new copy or failed to do so in time. It returns the result of sharing the document with the other
+ * gateways.
  */
 export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
   const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
@@ -77,8 +77,8 @@ interface WorkerParts<T> extends DocumentParts<T> {
 }
 
 /**
- * Opens the document in a worker. The worker uses the copy of the primary process, and sends its own changes to the
- * primary process.
+ * Opens the document in a worker. The worker uses the primary process's copy, and sends its own changes to that
+ * process.
  */
 export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> {
   const { name, primary, handlers, current, adopt, merge, format, parse, versionOf = () => '' } = parts;
@@ -99,7 +99,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
       receive((await primary.call(`document.${name}`, changed)) as string, mine);
       return true;
     } catch {
-      // If the primary process has ended, this worker will soon end too.
+      // If the primary process has ended, this worker will also end soon.
       return false;
     }
   };
@@ -112,7 +112,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
     async sync() {
       if (known === undefined) return false;
       const mine = current();
-      // The contents of a document of an earlier version are not changes to this version.
+      // The contents of an earlier version's document are not changes to this version.
       const base = versionOf(known) === versionOf(mine) ? known : mine;
       if (known !== base) known = mine;
       else if (format(known) === format(mine)) return true;

@@ -9,7 +9,7 @@ export interface IpcPort {
 /** A function that the other process can call. Its argument and its result must be cloneable. */
 export type Handler = (value: never) => unknown;
 
-/** Returns the function that has this name, or undefined if there is none. */
+/** Returns the function with this name, or undefined if there is none. */
 type HandlerOf = (name: string) => Handler | undefined;
 
 /** The other process. */
@@ -38,8 +38,8 @@ interface ResultMessage {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Connects to the other process. Messages that are not valid are ignored. Node sends such messages for its own
- * purposes, and a process with corrupted memory may send some too.
+ * Connects to the other process. Invalid messages are ignored. Node sends such messages for its own purposes, and a
+ * process with corrupted memory may also send them.
  */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();

@@ -11,7 +11,7 @@ export interface WorkerProcess extends IpcPort {
 
 /** The id of the worker. */
 export interface WorkerIdentity {
-  /** The number of the worker, starting at 1. A worker that replaces another one has the same number. */
+  /** The number of the worker, starting at 1. A worker that replaces another has the same number. */
   readonly number: number;
   readonly pid: number | undefined;
 }
@@ -34,7 +34,7 @@ interface WorkerEvents {
 /** The parts that a supervisor needs. */
 interface SupervisorParts {
   readonly count: number;
-  /** Starts a process for the worker with this number. */
+  /** Starts the process for the worker with this number. */
   readonly fork: (number: number) => WorkerProcess;
   /** Returns the function that a worker can call under this name, or undefined if there is none. */
   readonly handlerOf: (name: string, worker: WorkerIdentity) => Handler | undefined;
@@ -60,7 +60,7 @@ export interface Supervisor {
 
 /**
  * The delay before a crashed worker is replaced. The delay doubles with each crash, up to `longestMs`. After a worker
- * has run for `stableMs`, the delay starts over.
+ * has run for `stableMs`, the delay is reset.
  */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
@@ -118,7 +118,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // The first worker starts alone. If no worker can start, the reason is then reported only once.
+      // The first worker is started alone, so that the reason is reported only once if no worker can start.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');

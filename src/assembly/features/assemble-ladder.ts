@@ -21,7 +21,7 @@ import { readStateFile, whyNotStored } from './state-files.ts';
  */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
-/** A gateway's ladder, the file in which it is stored, and the document through which gateways share it. */
+/** A gateway's ladder, the file that stores it, and the document through which gateways share it. */
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
@@ -73,7 +73,7 @@ export function assembleLadder(
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
     merge: mergeLadders,
-    // During a deployment, gateways can have different contracts. They then use separate documents.
+    // During a deployment, gateways with different contracts use separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
     format: LADDER_DOCUMENT.format,
@@ -157,7 +157,7 @@ interface OpeningLadder {
   readonly logger: Logger;
 }
 
-// Promotions depend on the traffic of several hours, so evaluating them every five minutes is enough.
+// Promotions depend on several hours of traffic, so evaluating them every five minutes is enough.
 const PROMOTION_MS = 300_000;
 /** The gateway that evaluates promotions renews its turn this many milliseconds before the turn ends. */
 const TURN_MARGIN_MS = 60_000;
@@ -187,12 +187,12 @@ export async function openLadder(
     if (moving.has(step)) logger.warn(fields, 'a ladder step is in effect');
     else logger.info(fields, 'a ladder step has no effect on the configured levels');
   }
-  // Promotions depend on how long this contract has been in use, so the state is written at startup.
+  // Promotions depend on how long this contract has been in use, so the time of its first use is stored at startup.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, only the gateway whose turn it is decides about promotions. It uses the counts of the whole fleet.
+    // In a fleet, only the gateway whose turn it is decides on promotions, based on the counts of the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

@@ -30,7 +30,7 @@ export function readStoredOverrides(settings: Settings): StoredOverrides {
   return readStateFile(settings, 'overrides', words, readOverrideFiles);
 }
 
-/** The overrides of a gateway, and the document through which gateways share them. */
+/** A gateway's overrides, and the document through which gateways share them. */
 interface AssembledOverrides {
   readonly overrides: Overrides;
   /** The document through which gateways share the overrides. Undefined if no state is shared. */
@@ -67,8 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // Redis may have lost events of the trail. If it returned at least as many events as can be shown, only events
-    // later than the first of them need to be restored.
+    // Redis may have lost events from the trail. If it returned at least as many events as can be shown, only events
+    // later than the first returned one need to be restored.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -108,9 +108,9 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event in the form in which the shared trail stores it. Every gateway notices that an override has expired
- * and adds a line to the trail. The time in this line is the end time of the override, so the lines of all gateways are
- * identical and the trail stores only one of them.
+ * Returns an event in the form in which the shared trail stores it. When an override expires, every gateway adds a line
+ * to the trail. The time in this line is the end time of the override, so all of these lines are identical and only one
+ * is stored.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
@@ -140,9 +140,9 @@ interface OpeningOverrides {
 }
 
 /**
- * Checks that overrides can be stored, logs the active overrides and starts to end each override when it expires.
- * Returns a function that stops the expiry checks. A configured file that cannot be written is a configuration error.
- * For the default file, only a warning is logged.
+ * Checks that overrides can be stored, logs the active overrides, and starts ending overrides when they expire. Returns
+ * a function that stops the expiry checks. A configured file that cannot be written is a configuration error. For the
+ * default file, only a warning is logged.
  */
 export async function openOverrides(
   settings: Settings,

@@ -11,7 +11,7 @@ import type { Upstream } from '../../upstream/create-upstream.ts';
 
 /** The parts of authentication that outlive an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
-  /** The keyed hash from which the audiences of unverified callers are derived. */
+  /** The keyed hash used to derive the audiences of unverified callers. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
   /** The login limits and revocations of the fleet. Undefined if no state is shared. */
@@ -61,7 +61,7 @@ function probeOf(exchange: Upstream['exchange'], target: string) {
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // If authentication is off, callers are not verified, whatever the level of `permissions`.
+    // If authentication is off, callers are not verified, regardless of the level of `permissions`.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }

@@ -15,7 +15,7 @@ import { toSampledResponse } from '../../walk/sampled-response.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
-  /** From now on, compares traffic with a different contract document. Earlier observations are preserved. */
+  /** Compares traffic with a different contract document from now on. Earlier observations are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
 }

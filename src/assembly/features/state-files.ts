@@ -7,7 +7,7 @@ type StateKey = 'ladder' | 'overrides';
 
 /**
  * Reads a state file at startup. Throws a StartFault if the file is invalid. Two parameters complete the error message:
- * `kind` describes the file, and `start` describes what starting without the file would mean.
+ * `kind` describes the file, and `start` describes the consequence of starting without it.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,

@@ -8,9 +8,9 @@ export interface Upstreams {
    * uses it.
    */
   use(upstream: Upstream): void;
-  /** Starts the health probes of the current upstream. Probes also start for each upstream that replaces it. */
+  /** Starts the health probes of the current upstream and of each upstream that replaces it. */
   startProbes(): void;
-  /** Returns the current upstream if the given one is or was the current one. Otherwise, returns the given one. */
+  /** Returns the current upstream if the given one is or was current, or else the given one. */
   latestOf(upstream: Upstream): Upstream;
   /** Returns the combined statistics of all upstreams. The circuit state is that of the current upstream. */
   stats(): UpstreamStats;

@@ -17,7 +17,7 @@ interface ReadFile {
 const OPENAPI = 'openapi.yaml';
 
 /**
- * Creates a function that finds the location in the contract to which a ledger entry refers, with the current line
+ * Creates a function that finds the location in the contract that a ledger entry refers to, with the current line
  * number.
  */
 export function createContractPlaces(
@@ -83,7 +83,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the place of the schema in `openapi.yaml` from which a place in a generated file comes. */
+/** Returns the place of the schema in `openapi.yaml` that a place in a generated file comes from. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;

@@ -23,7 +23,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // If loading fails, the next request tries again.
+      // If loading fails, the next request triggers another attempt.
       handler = undefined;
       throw error;
     });
@@ -79,7 +79,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       rows: ladder.rows,
       lift: async (operation, check) => {
         const isLifted = ladder.lift(operation, check);
-        // As with a purge, the operator sees the result only after the change is in effect everywhere.
+        // As with a purge, the operator sees the result only once the change is in effect everywhere.
         if (isLifted) await ladderDocument?.sync();
         return isLifted;
       },

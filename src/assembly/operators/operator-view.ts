@@ -32,7 +32,7 @@ interface WorkerReport {
   readonly readiness: Readiness;
 }
 
-/** What operators see of the processes that serve requests: this process alone, or all workers together. */
+/** The operator's view of the processes that serve requests: this process alone, or all workers together. */
 export interface OperatorView {
   upstream(): UpstreamStats;
   upstreamHealth(): UpstreamHealth;
@@ -56,7 +56,7 @@ interface ViewParts {
   readonly live: { readonly cache: PageCache };
 }
 
-/** Returns what operators see of this process or, in the primary process, of its workers. */
+/** Returns the operator's view of this process or, in the primary process, of its workers. */
 export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
   const { metrics, upstreams, live } = parts;
   if (role?.kind === 'primary') return viewOfWorkers(role, parts);
@@ -104,7 +104,7 @@ function redisReport(shared: ViewParts['shared']): RedisReport | undefined {
   return { available: isAvailable(), unsyncedSeconds: unsyncedSeconds(), sharedPages: { ...sharedPages() } };
 }
 
-/** The numeric sources that only increase. After a worker has ended, its values still count. */
+/** The numeric sources that only increase. The values of a worker that has ended still count. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -115,8 +115,8 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'spansDropped',
 ]);
 /**
- * The numeric sources for which the lowest value of all workers is used. `HIGHEST` lists those for which the highest
- * value is used. The values of all other sources are added up.
+ * The numeric sources whose lowest value among all workers is used. `HIGHEST` lists those whose highest value is used.
+ * All other values are added up.
  */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
 const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
@@ -222,8 +222,8 @@ function viewOfWorkers(
 }
 
 /**
- * Returns whether a value is a valid report. A worker with corrupted memory can send any value, and no value may crash
- * the primary process or corrupt its counters.
+ * Returns whether a value is a valid report. A worker with corrupted memory can send any value, but must not be able to
+ * crash the primary process or corrupt its counters.
  */
 function isReport(value: unknown, upstream: UpstreamStats): value is WorkerReport {
   if (!hasShapeOf({ ...SAMPLE, upstream }, value)) return false;

@@ -25,7 +25,7 @@ export interface PrimaryRole {
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
   /** Registers a listener that is called whenever a worker has ended. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
-  /** Returns the address at which the workers listen. Undefined until the first worker is ready. */
+  /** Returns the address that the workers listen on. Undefined until the first worker is ready. */
   readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -73,7 +73,7 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
  * credentials may always be trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
-  // The hashes never leave the machine, so no secret key is needed.
+  // No secret key is needed, because the hashes never leave the machine.
   const key = {
     id: () => 'processes',
     read: async () => undefined,
@@ -84,7 +84,7 @@ function revocationsOf(changes: ChangeLog): Revocations {
 
 /**
  * Makes a worker follow the state of the primary process from now on. Call this before the worker serves requests, but
- * after all functions that the primary process may call have been added.
+ * after adding all functions that the primary process may call.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
@@ -173,8 +173,8 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
 }
 
 /**
- * How long a worker waits for a response from the primary process, in milliseconds. Without a response, the worker uses
- * its own counts.
+ * How long a worker waits for a response from the primary process, in milliseconds. If there is no response, the worker
+ * uses its own counts.
  */
 const BUDGET_MS = 250;
 
@@ -187,7 +187,7 @@ export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): v
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the rule may not exist in the primary process yet, or may already have been removed there.
+    // During a reload, the rule may not exist in the primary process yet or may already have been removed from it.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };

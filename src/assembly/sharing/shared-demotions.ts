@@ -11,11 +11,11 @@ export interface SharedDemotions {
   areKnown(): boolean;
   /** Announces a demotion to the other gateways, unless the demotion came from them. */
   announce(operation: string): void;
-  /** From now on, applies the demotions of the other gateways to these services. Must be called exactly once. */
+  /** Applies the demotions of the other gateways to these services from now on. Must be called exactly once. */
   applyTo(services: DemotedServices): void;
 }
 
-/** The services to which demotions are applied. A reload may replace them. */
+/** The services that demotions are applied to. A reload may replace them. */
 interface DemotedServices {
   readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly cache: Pick<PageCache, 'retain'>;
@@ -53,7 +53,8 @@ export function shareDemotions({ changes, listen, redis, follower }: SharedDemot
       for (const operation of (await redis.command(key, ['SMEMBERS', key])) as string[]) apply(operation);
       hasRead = true;
     } catch {
-      // Until the set has been read, every operation is treated as demoted. The next request triggers another attempt.
+      // Until the set has been read, every operation is treated as demoted. The next request triggers another attempt
+      // to read it.
     }
     isReading = false;
   };

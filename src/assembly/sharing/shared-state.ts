@@ -25,18 +25,12 @@ export interface SharedState {
   readonly revocations: Revocations;
   /** The metrics about Redis and the log of changes. */
   readonly metrics: RedisMetrics;
-  /**
-   * Returns whether Redis is available, and for how long this gateway may have been missing the changes of other
-   * gateways.
-   */
+  /** Returns whether Redis is available and how long this gateway may have been missing other gateways' changes. */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   readonly pages: SharedPages;
-  /**
-   * Returns page counts that are shared with other gateways, and the function that looks up the counts of other
-   * gateways.
-   */
+  /** Returns page counts that are shared with other gateways, and the function that looks up other gateways' counts. */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
-  /** Passes the changes made by all gateways to a further listener. Must be called before the first change arrives. */
+  /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;
   /** All gateways that use the same Redis server and the same key prefix. */
   readonly instances: Instances;
@@ -73,7 +67,7 @@ export function openSharedState(
     apply: (change, number, own) => listeners.forEach((one) => one.apply(change, number, own)),
     reset: (position) => listeners.forEach((one) => one.reset(position)),
   };
-  // The log is read asynchronously, so the listener is not called before this function returns.
+  // The log is read asynchronously, so the listener is not called until this function has returned.
   const documents: { close(): void }[] = [];
   const changes = openRedisChangeLog({
     redis,

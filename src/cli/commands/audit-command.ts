@@ -77,7 +77,7 @@ function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSu
   }));
 }
 
-// Permission bits do not show who may read a file on Windows.
+// On Windows, permission bits do not show who may read a file.
 function permissionBits(file: string): number | undefined {
   if (process.platform === 'win32') return undefined;
   return statSync(file, { throwIfNoEntry: false })?.mode;

@@ -28,7 +28,7 @@ const WALK_FLAGS = [
 
 /**
  * The `portico check` command reports all configuration errors without starting the gateway. With `--against`, it also
- * walks a server, which means that it sends requests for the contract's operations.
+ * walks a server, that is, sends requests for the contract's operations.
  */
 export const checkCommand: Command = {
   name: 'check',
@@ -80,7 +80,7 @@ async function checked(line: CommandLine, io: CommandIo) {
 
 /**
  * Returns warnings about baseline entries that have no effect because they accept upstream failures. Such entries can
- * be recognized only with the data in the ledger, so there are no warnings if the ledger cannot be read.
+ * be recognized only by means of the ledger, so there are no warnings if the ledger cannot be read.
  */
 async function outageWarnings(
   { ledger, redis }: Settings,

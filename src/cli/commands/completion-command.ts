@@ -34,7 +34,7 @@ export function createCompletionCommand(loadCommands: () => Promise<readonly Com
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Returns a script with which a shell completes the program's commands and flags. */
+/** Returns a script that lets a shell complete the program's commands and flags. */
 function completionScript(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
   const all = [...commands.map(withHelp), helpCommand(commands)];
   if (shell === 'bash') return bashScript(all);

@@ -42,7 +42,7 @@ function methodOf(text: string): string {
   throw new UsageError(`"${text}" is not an HTTP method${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-// Complete URLs are accepted as well, because users may paste them.
+// Complete URLs are also accepted, because users may paste them.
 function targetOf(text: string): string {
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/s.exec(text)?.groups?.['rest'] ?? text;
   if (target.startsWith('/')) return target;

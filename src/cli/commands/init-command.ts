@@ -39,7 +39,7 @@ export const initCommand: Command = {
 function templateOf(file: string, cwd: string, url: string | undefined): string {
   const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
   const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
-  // A relative path that leads out of the folder would be wrong on other machines, so such a path is omitted.
+  // A relative path that leads out of the folder is omitted, because it would be wrong on other machines.
   const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
   const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
   if (url === undefined || file !== 'portico.yaml') return text;

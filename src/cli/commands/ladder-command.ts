@@ -14,8 +14,7 @@ import { type LadderPlace, liftLevels, otherContract, REDIS_AWAY, withLadder } f
 const FORMATS = ['table', 'json'];
 
 /**
- * The `portico ladder` command shows each operation's check levels, and the counts on which the next change of a level
- * depends.
+ * The `portico ladder` command shows each operation's check levels and the counts that determine the next level change.
  */
 export const ladderCommand: Command = {
   name: 'ladder',

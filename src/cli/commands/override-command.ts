@@ -4,7 +4,7 @@ import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, U
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
-/** The flags that are accepted only with some of the actions, by action. */
+/** The flags that are accepted only with certain actions, by action. */
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],

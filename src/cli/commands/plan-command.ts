@@ -5,8 +5,7 @@ import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
 import { planJson } from '../terminal/json-output.ts';
 
 /**
- * The `portico plan` command prints the stages of each operation on one line per operation, and a line for undocumented
- * paths.
+ * The `portico plan` command prints one line with the stages of each operation, and one line for undocumented paths.
  */
 export const planCommand: Command = {
   name: 'plan',

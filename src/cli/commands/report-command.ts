@@ -83,7 +83,7 @@ export const reportCommand: Command = {
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     if (rules.length === 0) return EXIT.ok;
-    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use another label.
+    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use a different one.
     if (unknownRelease !== undefined) return EXIT.failed;
     const isEmpty = !request.allowEmpty && (await isLedgerEmpty(report, reports));
     const noData = `${reports.source} does not exist or is empty, so nothing was checked; add --allow-empty if this is expected`;
@@ -96,15 +96,16 @@ const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, rele
 const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
 
 /**
- * Returns true if the ledger has no data at all. A ledger that only lacks traffic in the requested period is not empty.
+ * Returns true if the ledger has no data at all. A ledger that merely lacks traffic in the requested period is not
+ * empty.
  */
 async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
   return isEmptyReport(report) && isEmptyReport(await reports.read(WHOLE_LEDGER));
 }
 
 /**
- * Returns a message that lists the known releases if the ledger has no data for the requested release. Otherwise,
- * returns undefined.
+ * Returns a message that lists the known releases if the ledger has no data for the requested one, or undefined if it
+ * has.
  */
 async function unknownReleaseMessage(
   { release }: Pick<ReportScope, 'release'>,

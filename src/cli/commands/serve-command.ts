@@ -77,7 +77,7 @@ export const serveCommand: Command = {
       bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = gateway.settings.listen;
-      // After Ctrl-C in a terminal, no load balancer needs time to notice the shutdown.
+      // After Ctrl-C in a terminal, there is no load balancer that needs time to notice the shutdown.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
@@ -107,9 +107,9 @@ async function start(
 }
 
 /**
- * Makes Node write the compiled code of all modules imported so far to its cache. Otherwise, Node would not write it
- * before the process exits, and not at all if the process is killed. This takes time only if code was compiled, so it
- * is done before the gateway listens.
+ * Makes Node write the compiled code of all modules imported so far to its cache. By default, Node writes it only when
+ * the process exits, and never if the process is killed. Writing takes time only if code was compiled, so it is done
+ * before the gateway listens.
  */
 function storeCompiledCode(): void {
   flushCompileCache();

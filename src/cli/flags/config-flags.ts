@@ -120,7 +120,7 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// An address for commands that only inspect the gateway and never send requests. Nothing listens at this address.
+// An address for commands that only inspect the gateway and never send requests. No server listens at this address.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without connections and listeners, passes it to `use`, and then closes it. */

@@ -60,7 +60,7 @@ export function walkIds(
 
 /**
  * Returns the credential for a walk, or undefined if `--user` is absent. There is no flag for the password, because
- * other users on the machine could see the flag.
+ * other users on the machine could see it.
  */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');

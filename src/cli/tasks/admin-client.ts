@@ -25,7 +25,7 @@ interface AdminClient {
   /** The address in the form in which messages show it. */
   readonly url: string;
   /**
-   * Sends a request, and returns the status and the JSON body of the response. Throws a CommandFailure if nothing
+   * Sends a request, and returns the status and the JSON body of the response. Throws a CommandFailure if no server
    * listens at the address, if the token is refused, or if the response does not come from a gateway.
    */
   send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
@@ -40,8 +40,8 @@ interface AdminResponse {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Returns a client for the admin side of a gateway. The command line, the environment and the configuration specify
- * which gateway. Configuration errors are ignored, because the gateway reports them itself.
+ * Returns a client for the admin side of a gateway. The command line, the environment and the configuration specify the
+ * gateway. Configuration errors are ignored, because the gateway reports them itself.
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
   const { settings } = readSettingsFrom(line, io);

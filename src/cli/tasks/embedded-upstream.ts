@@ -7,7 +7,7 @@ import { type ReferenceServer, startReferenceServer } from '../../reference/star
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
-/** The address at which the embedded upstream listens. By default, this is a free port on the loopback interface. */
+/** The address that the embedded upstream listens on. The default is a free port on the loopback interface. */
 interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;

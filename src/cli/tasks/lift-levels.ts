@@ -15,8 +15,8 @@ import { requireKnownOperation } from '../flags/flag-values.ts';
 
 /**
  * Where the state of the ladder comes from. `new` means that Redis contains no state for this contract, and
- * `unreachable` means that Redis cannot be reached. In both cases, Redis is configured, but the state comes from the
- * file.
+ * `unreachable` means that Redis cannot be reached. In these two cases, Redis is configured, but the state comes from
+ * the file.
  */
 export type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
 
@@ -31,7 +31,7 @@ export function withLadder<T>(
   use: (assembly: Assembly, place: LadderPlace) => Promise<T>,
 ): Promise<T> {
   if (!usesRedis(settings.redis)) return withAssembly(settings, (assembly) => use(assembly, 'file'));
-  // The ladder is in memory, so that the command does not write the shared state to the file.
+  // The ladder is held in memory, so that the command does not write the shared state to the file.
   const inMemory = { ...settings, ladder: { ...settings.ladder, file: IN_MEMORY } };
   return withAssembly(inMemory, async (assembly) => {
     const { ladder } = assembly.services;
@@ -120,7 +120,7 @@ async function editFleetLadder(
   edit: (state: LadderState) => LadderState,
 ): Promise<LadderState | 'new' | 'unreachable'> {
   const { secrets } = readRedisSecrets(options);
-  // The error in reading the secrets was already reported when the gateway was assembled.
+  // The error was already reported when the gateway was assembled.
   if (secrets === undefined) return 'unreachable';
   const redis = connectRedis(options, secrets, systemClock);
   try {
@@ -147,7 +147,7 @@ async function editFleetLadder(
 }
 
 /**
- * Returns a warning if ladder.file was written for a different contract, and otherwise undefined. The usual cause is
+ * Returns a warning if ladder.file was written for a different contract, or undefined if it was not. The usual cause is
  * that environment variables of the gateway are not set in the shell.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {

@@ -16,7 +16,7 @@ import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-l
 
 /**
  * Samples the responses of a live server, to learn about the parts that the contract leaves unspecified. Returns the
- * combination of the previous and the new observations.
+ * previous and the new observations combined.
  */
 export async function sampleUpstream(
   url: string,

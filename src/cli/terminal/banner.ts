@@ -44,7 +44,7 @@ export function bannerLines(content: BannerContent): string[] {
   ];
 }
 
-// Returns the base path, or an empty string if the public URL already ends with the base path.
+// Returns the base path, or an empty string if the public URL already ends with it.
 function basePathOnce({ settings, publicUrl }: BannerContent): string {
   return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }

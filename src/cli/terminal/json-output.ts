@@ -49,7 +49,9 @@ export function checkJson(
   return documentOf('check', { ok: errors.length === 0, configuration, operations, mode, warnings, errors });
 }
 
-/** Formats the result of a walk as JSON. `report` is the walk's JSON report, or null if the server did not respond. */
+/**
+ * Formats the result of a walk as JSON. `report` is the JSON report on the walk, or null if the server did not respond.
+ */
 export function walkJson(
   { requests, ended, walked, notWalked }: WalkSummary,
   { ok, failures, report }: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
@@ -64,8 +66,8 @@ export function walkJson(
 }
 
 /**
- * Formats the findings of an audit as JSON. `ok` is false if a finding has a severity for which `--fail-on` makes the
- * command fail.
+ * Formats the findings of an audit as JSON. `ok` is false if `--fail-on` makes the command fail because of a finding's
+ * severity.
  */
 export function auditJson({ file, mode }: Settings, findings: readonly AuditFinding[], ok: boolean): string {
   return documentOf('audit', { ok, configuration: file, mode: mode.name, findings });

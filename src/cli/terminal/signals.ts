@@ -7,11 +7,11 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// How long after a signal another signal is treated as an echo of the first one, in milliseconds. An echo occurs if a
+// The time, in milliseconds, within which a second signal is treated as an echo of the first. An echo occurs if a
 // package runner forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
-/** Resolves on the first SIGTERM or SIGINT. Calls `onRepeat` on the next one that is not an echo of the first. */
+/** Resolves on the first SIGTERM or SIGINT. Calls `onRepeat` on the next signal that is not an echo of the first. */
 export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -22,7 +22,7 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
         firstAt = now;
         resolve(signal);
       } else if (!ended && now - firstAt >= ECHO_MS) {
-        // The listeners remain registered. Without them, a further signal would end the process with a different exit
+        // The listeners remain registered. Without them, another signal would end the process with a different exit
         // code.
         ended = true;
         onRepeat();
@@ -56,7 +56,7 @@ const POLL_MS = 500;
 
 /**
  * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
- * on SIGTERM without forwarding the signal. The gateway would otherwise continue to run without a parent.
+ * on SIGTERM without forwarding the signal. Without this function, the gateway would continue to run without a parent.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
@@ -74,14 +74,14 @@ interface ReloadSignalSource {
 
 interface ReloadSignalActions {
   readonly onReload: () => void;
-  /** Called instead of `onReload` if the terminal from which the process was started has been closed. */
+  /** Called instead of `onReload` if the terminal that the process was started from has been closed. */
   readonly onHangup: () => void;
   readonly isTerminalGone: () => boolean;
 }
 
 /**
- * Reloads the configuration on each SIGHUP. A terminal sends the same signal when it is closed. In this case, the
- * gateway must end, because it would otherwise run unnoticed and occupy its ports.
+ * Reloads the configuration on each SIGHUP. A terminal sends the same signal when it is closed. In that case, the
+ * gateway must end, so that it does not run unnoticed and occupy its ports.
  */
 export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignalActions): void {
   source.on('SIGHUP', () => {
@@ -91,7 +91,7 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that reports whether the terminal from which the process was started has been closed. If the
+ * Returns a function that reports whether the terminal that the process was started from has been closed. If the
  * process was not started from a terminal (for example, by a supervisor), the function always returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {

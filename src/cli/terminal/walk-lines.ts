@@ -13,7 +13,7 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   ];
 }
 
-/** Lists the operations without a successful response, and the reasons. */
+/** Lists the operations without a successful response and the reasons for each. */
 export function unseenLines({ walked, notWalked }: WalkSummary): readonly string[] {
   return [
     ...notWalked.map(({ operation, missing }) =>
@@ -91,14 +91,14 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** If there is no terminal, the number of requests after which another progress line is written. */
+/** The number of requests after which another progress line is written if there is no terminal. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
 /**
- * Shows the progress of a walk. On a terminal, one line is updated continuously. Elsewhere, a new line is written after
- * every {@link REQUESTS_PER_LINE} requests. The total is an upper limit, because the number of planned requests changes
- * with each response.
+ * Shows the progress of a walk. On a terminal, a single line is updated continuously. Otherwise, a new line is written
+ * after every {@link REQUESTS_PER_LINE} requests. The total is an upper limit, because the number of planned requests
+ * changes with each response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {

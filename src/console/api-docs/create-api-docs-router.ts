@@ -4,7 +4,7 @@ import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 
-/** The sources of the API docs, and the address to which the "Try it" form sends requests. */
+/** The sources of the API docs, and the address that the "Try it" form sends requests to. */
 export interface ReferenceSources extends DescribedSources {
   /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
   readonly writable: boolean;

@@ -10,7 +10,7 @@ import type { Checks } from '../../model/checks.ts';
 import { type Operation, REQUEST_RULES } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain.ts';
 
-/** What the description of the contract is made from. */
+/** The sources for the description of the contract. */
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;
@@ -21,10 +21,10 @@ export interface DescribedSources {
   readonly publicBasePath: string;
 }
 
-/** An operation as the API docs show it. References in its schemas are not resolved. */
+/** An operation as shown in the API docs. References in its schemas are not resolved. */
 type DescribedOperation = ReturnType<typeof describeOperation>;
 
-/** The contract as the API docs show it. */
+/** The contract as shown in the API docs. */
 interface DescribedContract {
   readonly version: string;
   readonly title: string;
@@ -46,8 +46,8 @@ interface Prose {
 }
 
 /**
- * Describes the contract for readers. The order of the groups is that of the document. References to parameters,
- * responses and examples are resolved.
+ * Describes the contract for readers. The groups are in the order of the document. References to parameters, responses
+ * and examples are resolved.
  */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;

@@ -15,7 +15,7 @@ interface TryResponse {
   /** The text of the body. Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** The number of bytes that were received, but at most the number that can be shown. */
+  /** The number of bytes received, but at most the number that can be shown. */
   readonly bytes: number;
   /** True if only the first part of the body is shown, because the body is too long. */
   readonly cut: boolean;
@@ -35,8 +35,8 @@ const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Sends a request once, on its own connection. The request can go only to the gateway's own public listener, never to
- * another host.
+ * Sends a request once, on its own connection. The request can only be sent to the gateway's own public listener, never
+ * to another host.
  */
 export function sendTry(
   { host, port, connect }: PublicAddress,
@@ -84,8 +84,8 @@ export function sendTry(
 }
 
 /**
- * Decodes a body as text in its character set. Returns undefined if the body is not valid text, for example because it
- * is compressed or is an image.
+ * Decodes a body as text in its character set. Returns undefined if the body is not valid text, for example if it is
+ * compressed or an image.
  */
 function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
@@ -108,7 +108,7 @@ function decoderFor(mediaType: string): TextDecoder | undefined {
   }
 }
 
-/** A valid request, which an operator sends to the gateway with the form. */
+/** A valid request that an operator sends to the gateway with the form. */
 interface TryRequest {
   readonly method: string;
   /** The target of the request, including its query. It starts with `/services/v2/`. */

@@ -31,7 +31,7 @@ function App() {
   const status = usePoll('status');
   const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // The text is cleared first. Otherwise, screen readers would not announce the same text again.
+    // The text is cleared first, because screen readers would not announce the same text again.
     setAnnouncement('');
     setTimeout(() => setAnnouncement(text));
   }, []);

@@ -164,8 +164,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the referenced schema if a schema consists only of a reference. Otherwise, returns the schema's
- * own path. All responses that consist of the same resource therefore share a validator.
+ * Returns the path of the referenced schema for a schema that consists only of a reference, and the schema's own path
+ * for any other schema. All responses that consist of the same resource therefore share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

@@ -83,7 +83,7 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// The files determine what the gateway enforces. They are not read if another user could have modified them.
+// The files determine what the gateway enforces, so they are not read if another user could have modified them.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);

@@ -163,7 +163,7 @@ function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): stri
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema and the file against which its references are resolved. */
+/** A schema and the file that its references are resolved against. */
 interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;

@@ -93,7 +93,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if, for an `anyOf`, only the errors of the intended alternative are reported, if there is one. */
+  /** True if only the errors of the intended alternative of an `anyOf`, if any, are reported. */
   intendedOnly: boolean;
 }
 

@@ -42,7 +42,7 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Describes the value for which a keyword failed. Returns undefined if there is no value. */
+/** Describes the value that violates a keyword. Returns undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The minimum number of documented fields for which it is significant that an object lacks most of them. */
+/** The minimum number of documented fields at which it is significant that an object lacks most of them. */
 const ENOUGH_FIELDS = 8;
 
 /**

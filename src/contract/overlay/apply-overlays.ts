@@ -53,7 +53,7 @@ function readAll(files: readonly string[]): Overlay[] {
   return overlays;
 }
 
-/** The maximum number of values that overlays can add. It is about ten times the size of the contract. */
+/** The maximum number of values that overlays can add, about ten times as many as the contract has. */
 export const MAX_ADDED_VALUES = 200_000;
 
 /** What is recorded while overlays are applied to a document. */
@@ -177,7 +177,7 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. Such an update would have no effect, so the missing value is
+      // In YAML, a key without a value means null. An update with null would have no effect, so the missing value is
       // probably a mistake.
       notes.faults.push({
         ...from,

@@ -67,7 +67,7 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file. It is the source of errors in the overlay. */
+  /** The path of the file, used as the source of errors in the overlay. */
   readonly source: string;
   /** The content of the file. The contract's digest is computed from it. */
   readonly text: string;

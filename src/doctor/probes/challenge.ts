@@ -70,7 +70,7 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
   return [];
 }
 
-/** The results for the path with which `authentication.verifier: upstream` checks credentials. */
+/** The results for the path that `authentication.verifier: upstream` uses to check credentials. */
 interface VerifierResult {
   readonly facts: readonly string[];
   readonly findings: readonly DoctorFinding[];
@@ -78,8 +78,8 @@ interface VerifierResult {
 }
 
 /**
- * Determines whether the response for a path distinguishes wrong credentials from right ones. The user name is made up,
- * so that failed attempts do not lock a real account.
+ * Determines whether the responses for a path distinguish wrong credentials from correct ones. The user name is made
+ * up, so that failed attempts do not lock a real account.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;

@@ -12,14 +12,14 @@ interface Level {
 }
 
 /**
- * A request indicates overload if it takes `factor` times as long as a single request, and at least `ms` milliseconds
+ * A request indicates overload if it takes `factor` times as long as a single request and at least `ms` milliseconds
  * longer.
  */
 const SLOWER = { factor: 4, ms: 250 };
-/** The minimum factor by which the throughput must increase when the concurrency is doubled. */
+/** The factor by which the throughput must at least increase when the concurrency is doubled. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
-/** Up to this concurrency, the probe ignores throughput, because one slow request could distort it. */
+/** Up to this concurrency, the probe ignores the throughput, because one slow request could distort it. */
 const ALWAYS_TRIED = 8;
 
 const levels = (max: number): number[] => {
@@ -103,7 +103,7 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
       };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {
-  // If even single requests fail, no limit on concurrency can help.
+  // If even single requests fail, a limit on concurrency cannot help.
   if (best === undefined) return [];
   const { concurrency } = best;
   const why =
@@ -115,7 +115,7 @@ function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max
   return [{ key: 'upstream.concurrency', value: concurrency, reason: why }];
 }
 
-/** Recommends longer timeouts if response times come close to the default timeouts. */
+/** Recommends longer timeouts if response times approach the default timeouts. */
 function timeoutsOf(slowest: number): readonly Recommendation[] {
   if (slowest < UPSTREAM_DEFAULTS.headersTimeoutMs / 3) return [];
   const ms = Math.min(50_000, Math.ceil((slowest * 4) / 1000) * 1000);

@@ -1,6 +1,6 @@
 import { type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
-/** Determines whether the server responds with 304 if a page is unchanged, and which caching headers it sends. */
+/** Determines whether the server responds with 304 for an unchanged page and which caching headers it sends. */
 export const conditionalProbe: Probe = {
   name: 'conditional requests',
   does: 'requests a list again with the ETag and the date that the server sent for it',

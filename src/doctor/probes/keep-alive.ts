@@ -19,7 +19,7 @@ const SHARE = 0.8;
 /** The minimum number of requests that a server should allow per connection. */
 const FEW_REQUESTS = 50;
 
-/** Determines whether connections stay open between requests, and for how long they stay open while idle. */
+/** Determines whether connections stay open between requests, and how long idle ones stay open. */
 export const keepAliveProbe: Probe = {
   name: 'keep-alive',
   does: 'sends two requests on one connection, leaves it idle, and waits until the server closes it',

@@ -6,13 +6,13 @@ import { membersOf } from '../../lib/plain-object.ts';
 /** The page sizes to request, in ascending order. */
 const SIZES = [10, 50, 100, 200];
 
-/** A page of a list: the number of its items, and the stated total number of items in the list. */
+/** A page of a list: its number of items, and the stated total number of items in the list. */
 interface Page {
   readonly items: number;
   readonly total: number | undefined;
 }
 
-/** Determines the default page size, and the largest page size that the server honors. */
+/** Determines the default page size and the largest page size that the server honors. */
 export const pageSizeProbe: Probe = {
   name: 'page sizes',
   does: `requests a list with page sizes of ${SIZES.join(', ')}, until the server sends fewer items than requested`,

@@ -13,7 +13,7 @@ import {
 } from './observations.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The location in the configuration where the file is specified. */
+/** The location in the configuration that specifies the file. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
@@ -77,7 +77,7 @@ export function createObservationWriter(
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
     const text = serialize();
-    // The writer may have been closed in the meantime. It has then already written newer observations.
+    // If the writer was closed in the meantime, it has already written newer observations.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {

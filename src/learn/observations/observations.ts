@@ -16,7 +16,7 @@ export interface Vocabulary {
   firstSeenAt: number;
   lastSeenAt: number;
   /**
-   * The number of values that are not stored because they are not plain words, exceed the limit on stored words, or
+   * The number of values that are not stored, because they are not plain words, exceed the limit on stored words, or
    * are too rare to be shown.
    */
   other: number;
@@ -34,24 +34,24 @@ export interface DescribedObjects {
   /** The objects' undocumented members. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
   /**
-   * Required or expected members that were missing. The key consists of the JSONPath of the schema that lists the
-   * member, and the member's name.
+   * Required or expected members that were missing. The key consists of the member's name and the JSONPath of the
+   * schema that lists it.
    */
   readonly missing: Map<string, Shape>;
 }
 
 /** The requested and returned page sizes of a single operation. */
 export interface PageSizes {
-  /** The largest requested size for which the server returned a full page. */
+  /** The largest requested size at which the server returned a full page. */
   honoured: number;
-  /** The number of responses that contained a full page of the requested size, for all sizes together. */
+  /** The total number of responses that contained a full page of the requested size. */
   honouredAnswers: number;
-  /** The largest requested size that a response confirmed with a full page or with all items in the list. */
+  /** The largest requested size that was confirmed by a full page or by all items in the list. */
   accepted: number;
-  /** The smallest size for which a first page was refused. `refusedAnswers` is the number of refusals. */
+  /** The smallest size at which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** The number of pages that were smaller than requested although the list continued, keyed by page size. */
+  /** The number of pages that were smaller than requested even though the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
   /** For requests without a page size, the number of responses that reported each page size. */
   readonly unasked: Map<number, number>;
@@ -60,8 +60,8 @@ export interface PageSizes {
 }
 
 /**
- * How often a switch (`wrap` or `v1`) changed the structure of a response when two responses were compared, and how
- * often it did not.
+ * How often a comparison of two responses showed that a switch (`wrap` or `v1`) changed their structure, and how often
+ * it did not.
  */
 export interface SwitchCounts {
   same: number;
@@ -70,7 +70,7 @@ export interface SwitchCounts {
   lastSeenAt: number;
 }
 
-/** The requests for an undocumented path. */
+/** The counts of requests for an undocumented path. */
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
@@ -82,7 +82,7 @@ export interface PathCounts {
 
 /** All observations made by sampling. For each place, they contain structures, counts and forms, but no values. */
 export interface Observations {
-  /** The time at which sampling began, in epoch milliseconds. */
+  /** When sampling began, in epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
@@ -94,7 +94,7 @@ export interface Observations {
   readonly vocabularies: Map<string, Vocabulary>;
   /** Values whose type differs from the documented one, keyed by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Values that violate a keyword in the contract, keyed by the JSONPath of the schema and by the keyword. */
+  /** Values that violate a keyword in the contract, keyed by the JSONPath of the schema and the keyword. */
   readonly broken: Map<string, Shape>;
   /** Successful responses whose envelope is undocumented, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
@@ -136,7 +136,7 @@ export function emptyPageSizes(now: number): PageSizes {
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
-/** Returns a copy that is safe to store: names and words that are too rare or may be personal are omitted. */
+/** Returns a copy that is safe to store, without names and words that are too rare or may be personal. */
 export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,

@@ -10,7 +10,7 @@ export interface OverlayAction {
 
 /** The evidence for a statement. It consists only of counts and times. */
 export interface Evidence {
-  /** The number of values, objects or responses that support the statement. */
+  /** The number of values, objects or responses that support this statement. */
   readonly seen: number;
   /** The number of distinct responses that contained those values or objects. */
   readonly answers: number;
@@ -21,7 +21,7 @@ export interface Evidence {
   readonly lastSeenAt: number;
 }
 
-/** A statement about the legacy server, and the overlay actions that add the statement to the contract. */
+/** A statement about the legacy server, and the overlay actions that add it to the contract. */
 export interface Proposal {
   readonly kind:
     'shape' | 'field' | 'words' | 'type' | 'form' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';

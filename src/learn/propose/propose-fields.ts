@@ -66,8 +66,8 @@ function proposeField(owner: Owner, name: string, seenField: FieldShape): Propos
 
 /**
  * Proposes descriptions for maps, which are objects whose member names are data. Must not be called for a schema that
- * is combined with others, because `additionalProperties` would also apply to the members that the other schemas
- * describe.
+ * is combined with others, because `additionalProperties` would also apply to the members described by the other
+ * schemas.
  */
 function proposeMapKeys({ path, seen }: Owner, minResponses: number): Proposal[] {
   const { rest } = seen.objects;
@@ -121,8 +121,8 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
 }
 
 /**
- * Returns the method and path, such as `GET /services/v2/question.json`, if a response belongs to a single operation.
- * Returns the readable path for any other response.
+ * Returns the method and path, such as `GET /services/v2/question.json`, for a response that belongs to a single
+ * operation, and the readable path for any other response.
  */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
@@ -138,7 +138,7 @@ function itemsOf(document: DocumentNode, site: { readonly path: string; readonly
   return { schema: items, names: new Set(parts.flatMap(({ schema }) => Object.keys(schema.properties ?? {}))) };
 }
 
-/** Returns a schema for the sampled responses, or undefined if it would accept almost any response. */
+/** Returns a schema for the sampled responses, or undefined if the schema would accept almost any response. */
 function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
   const { arrays, objects } = shape;
   if (shape.cut || kindsOf(shape).length !== 1) return undefined;
@@ -156,8 +156,8 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
 }
 
 /**
- * Returns the actions for a response. The list is empty if the variants of the response are defined elsewhere,
- * because an operator must then choose the variant to change.
+ * Returns the actions for a response. The list is empty if the variants of the response are defined elsewhere, in which
+ * case an operator must choose the variant to change.
  */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

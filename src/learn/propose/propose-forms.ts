@@ -7,8 +7,8 @@ import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords, toSchema, type ProposedSchema } from './propose-shapes.ts';
 
 /**
- * Proposes to remove what the contract requires but the server's values violate: patterns, bounds, formats, word
- * lists, and statements that a field is absent.
+ * Proposes to remove requirements that the server's values violate: patterns, bounds, formats, word lists, and
+ * statements that a field is absent.
  */
 export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...brokenByPath(seen, minConfidence)].flatMap(([path, broken]): Proposal[] => {
@@ -33,7 +33,7 @@ export function proposeForms(seen: Observations, document: DocumentNode, minConf
   });
 }
 
-/** Returns the shapes of the values that violate the contract, keyed by the path of the schema and by the keyword. */
+/** Returns the shapes of the values that violate the contract, keyed by the path of the schema and the keyword. */
 function brokenByPath(
   { broken }: Observations,
   minConfidence: number,
@@ -119,7 +119,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
 /**
- * Returns those keywords of the additional type that can be added to the schema without restricting values of the
+ * Returns the keywords of the additional type that can be added to the schema without restricting values of the
  * documented type.
  */
 function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {

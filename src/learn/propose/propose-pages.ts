@@ -5,7 +5,7 @@ import { wilsonBound } from '../confidence.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 
-/** Proposes page sizes: the largest size for which the server returns full pages, and the default size. */
+/** Proposes page sizes: the largest size at which the server returns full pages, and the default size. */
 export function proposePages({ pages }: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   const described = document.components.parameters['pageSize'] !== undefined;
   const statements: string[] = [];
@@ -20,8 +20,8 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
 }
 
 /**
- * Returns an action that lists all statements made so far. Each action therefore repeats the statements of the
- * previous action and adds one.
+ * Returns an action that lists all statements made so far. Each action therefore repeats the statements of the previous
+ * one and adds one more.
  */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {

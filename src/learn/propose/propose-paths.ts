@@ -6,7 +6,7 @@ import { wilsonBound } from '../confidence.ts';
 
 /**
  * Paths that the specification mentions but does not describe. Only these are added by default, because every caller
- * gets access to a path that is added.
+ * gains access to an added path.
  */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
@@ -65,8 +65,8 @@ function statusWords({ statuses }: PathCounts): string {
 }
 
 /**
- * Returns actions that add the operation, and a component for its bodies. The operation requires a credential.
- * Whether it requires anything else is unknown.
+ * Returns actions that add the operation and a component for its bodies. The operation requires a credential. Whether
+ * it has any other requirements is unknown.
  */
 function writePath(
   template: string,

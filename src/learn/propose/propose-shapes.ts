@@ -55,7 +55,7 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
 }
 
 /**
- * Returns actions that add a component for one place. Until then, the place refers to the component that all
+ * Returns actions that add a component for one place. Without these actions, the place refers to the component that all
  * undescribed values share.
  */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
@@ -133,7 +133,7 @@ const FORMATS: Partial<Record<TextForm, string>> = {
   'e-mail': 'email',
 };
 
-/** Returns a schema that accepts all sampled values. `name` is the field's name, which may suggest personal data. */
+/** Returns a schema that accepts all sampled values. `name` is the field's name, which may indicate personal data. */
 export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
@@ -152,8 +152,8 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
 }
 
 /**
- * Returns the kind of personal data suggested by a field's name or by the form of its strings, or undefined if
- * neither suggests any.
+ * Returns the kind of personal data that a field's name or the form of its strings suggests, or undefined if there is
+ * none.
  */
 function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
   if (texts === undefined) return undefined;
@@ -208,7 +208,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),
-    // Names that are data are not listed. Rare members are not listed either, because their names may also be data.
+    // Names that are data are not listed. Nor are rare members, because their names may also be data.
     ...(rest !== undefined && { additionalProperties: withoutExtras(toSchema(mergeShapes(rest, rare))) }),
   };
 }

@@ -55,7 +55,7 @@ function listOfWords(
   return Array.isArray(words) ? { words, selector: "['x-expected-enum']" } : undefined;
 }
 
-/** Returns whether so many values have been sampled since the last new word that another new word is unlikely. */
+/** Returns whether enough values have been sampled since the last new word to make another new word unlikely. */
 function isClosed(seen: Vocabulary, known: number): boolean {
   return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }

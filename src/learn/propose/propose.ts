@@ -38,9 +38,9 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make members optional if some objects did not have them, whether the contract requires these members or
- * only expects them. An overlay cannot remove a single string from a list, so it replaces the whole list. A list that
- * several objects share is replaced only once.
+ * Proposes to make members optional if some objects did not have them, regardless of whether the contract requires them
+ * or only expects them. An overlay cannot remove a single string from a list, so it replaces the whole list. A list
+ * that several objects share is replaced only once.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) =>

@@ -43,8 +43,8 @@ const textWhere =
     typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
 
 /**
- * Returns the number of characters in a string, or a number above the limit if there are more. A character consists
- * of one or two code units, which makes it unnecessary to split a very long string into its characters.
+ * Returns the number of characters in a string, or a number above the limit if there are more. A character consists of
+ * one or two code units, so a very long string need not be split into its characters.
  */
 function lengthOf(text: string, limit: number): number {
   return text.length > 2 * limit ? limit + 1 : Array.from(text).length;

@@ -4,7 +4,7 @@ import type { SampledResponse } from './sampled-response.ts';
 /** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;
 
-/** The statuses with which servers refuse a page size. */
+/** The statuses that servers use to refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
 /** Returns whether a server may use this status to refuse a page size. */
@@ -13,8 +13,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * Compares the requested page size with the returned one. A refusal counts as evidence only if the first page was
- * requested. The same applies to a page with fewer items than its stated size.
+ * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its stated size,
+ * counts as evidence only if the first page was requested.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
@@ -59,7 +59,7 @@ function addRequested(place: PageSizes, requested: number, { stated, items, tota
     place.honoured = Math.max(place.honoured, requested);
     place.honouredAnswers += 1;
   } else if (items < requested && stated < requested && items === stated) count(place.clamped, stated);
-  // A server that truncates pages without saying so still reports the requested size.
+  // A server that silently truncates pages still reports the requested size.
   else if (first && stated === requested && items > 0 && items < requested && total !== undefined && total > items)
     count(place.clamped, items);
 }

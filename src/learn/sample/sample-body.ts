@@ -14,7 +14,7 @@ import { brokenKeywords } from './broken-keywords.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Compares a response body with its schema, and records the values that the schema does not describe. */
+/** Compares a response body with its schema and records the values that the schema does not describe. */
 export function sampleBody(
   all: Observations,
   placeSchema: PlaceSchema,
@@ -60,7 +60,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word in an array belongs to the item that contains the array, whatever its position in the array is.
+      // A word in an array belongs to the item that contains the array, regardless of its position in the array.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });
@@ -68,10 +68,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/**
- * Returns false if the value has an id, but the id does not have the documented type. Many items may share such an
- * id.
- */
+/** Returns false if the value has an id whose type is not the documented one. Many items may share such an id. */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');
@@ -105,7 +102,7 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
 }
 
 /**
- * Returns the path under which observations about an undescribed place are stored. The path of a component without a
+ * Returns the path that observations about an undescribed place are stored under. The path of a component without a
  * type is not used, because many places share such a component.
  */
 function openPath({ owner, written }: PlaceSchema): string {
@@ -181,8 +178,8 @@ function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): bo
 }
 
 /**
- * Returns the path under which words are stored: the path of the schema that lists the words, or the path of the
- * place itself if there is no such schema.
+ * Returns the path that words are stored under: that of the schema that lists the words or, if there is no such schema,
+ * that of the place itself.
  */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);
@@ -191,7 +188,7 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 
 /**
  * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item was counted
- * before, its value is not new evidence that there are other words, or that there are none.
+ * before, its value is no new evidence for or against the existence of other words.
  */
 function addWord(
   places: Map<string, Vocabulary>,

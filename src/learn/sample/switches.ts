@@ -29,7 +29,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
       if (switches.length > 0) comparedOperations.add(operation);
       if (!always && !comparedOperations.has(operation)) return;
       const [only, second] = switches;
-      // If a request contains both switches, it is unknown which of them had an effect.
+      // If a request contains both switches, it is unknown which one had an effect.
       if (second !== undefined) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const compare = (name: string, same: boolean) => {
@@ -60,8 +60,8 @@ const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
 /**
- * Describes the structure of a value by its names and types. The description is only compared with others and is
- * never saved.
+ * Describes the structure of a value by its names and types. The description is used only for comparisons and is never
+ * saved.
  */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';

@@ -6,18 +6,18 @@ import { textForm } from './text-form.ts';
 
 /** The information that is needed to add values to shapes. */
 export interface SampleContext extends DistinctFacts {
-  /** The number of this response. With it, each place counts the response only once. */
+  /** The number of this response, so that each place counts it only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;
-  /** How many more shapes can be stored, and how many could not be stored. */
+  /** How many more shapes can be stored, and how many were dropped. */
   readonly budget: { left: number; dropped: number };
   /** How many more undocumented members of this response can be sampled. */
   readonly members: { left: number };
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs. A person's name is then recognized if it also
+   * Remembers the value of a personal field while the process runs, so that a person's name is recognized even if it
    * occurs as a field name.
    */
   readonly remember: (text: string) => void;
@@ -30,8 +30,8 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. Values of the same kind are counted only once per item, however often the
- * server returns the item.
+ * Adds one value to the shape of its place. Values of the same kind are counted only once per item, no matter how often
+ * the server returns the item.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;
@@ -84,7 +84,7 @@ function countKind(shape: Shape, value: unknown): void {
   else if (Array.isArray(value)) (shape.arrays ??= { seen: 0, items: emptyShape() }).seen += 1;
 }
 
-// Larger numbers do not fit in 64 bits, so a contract cannot describe them as integers.
+// Larger numbers do not fit into 64 bits, so a contract cannot describe them as integers.
 const isInteger = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
 const rangesOf = (value: number) => ({
@@ -148,7 +148,7 @@ export function countObject(
   { responseNumber, isNew }: SampleContext,
 ): boolean {
   if (!isNew('complete', at)) {
-    // When the object was counted, it may have had other members.
+    // When the object was counted, it may have had different members.
     for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
     return false;
   }
@@ -158,7 +158,7 @@ export function countObject(
   return true;
 }
 
-/** The object to which a member belongs. */
+/** The object that a member belongs to. */
 interface Holder {
   readonly at: Whereabouts;
   /** True if the object is complete and was not counted before. */

@@ -1,4 +1,4 @@
-/** The place of a value, and the item to which the value belongs, both as hashes. */
+/** The place of a value and the item that it belongs to, both as hashes. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;
@@ -20,9 +20,9 @@ const BITS = 2 ** 20;
 const FULL = BITS / 4;
 
 /**
- * Creates an empty record. Its size is constant: each fact is stored as a single bit, so a new fact is sometimes
- * mistaken for a known one, and counts tend to be too low rather than too high. When a generation is full, the
- * generation before it is discarded.
+ * Creates an empty record. Its size is constant, because each fact is stored as a single bit. A new fact is therefore
+ * sometimes mistaken for a known one, and counts tend to be too low rather than too high. When a generation is full,
+ * the generation before it is discarded.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);
@@ -49,7 +49,7 @@ export function createDistinctFacts(): DistinctFacts {
 export function hashOf(text: string, start = 0): number {
   let hash = start ^ 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed again at the end.
+  // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed once more at the end.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
@@ -60,8 +60,8 @@ export function below({ place, item }: Whereabouts, name: string): Whereabouts {
 }
 
 /**
- * Returns the item that a value describes. If an object has an id, it is the same item wherever it occurs. Any other
- * value belongs to the item that contains it.
+ * Returns the item that a value describes. An object with an id is the same item wherever it occurs. Any other value
+ * belongs to the item that contains it.
  */
 export function itemOf(value: unknown, container: number): number {
   if (typeof value !== 'object' || value === null) return container;

@@ -16,7 +16,7 @@ const MAP_PRESENCE = 0.3;
 const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
-/** Returns a copy that is safe to store: names that are too rare or may be personal are omitted. */
+/** Returns a copy that is safe to store, without names that are too rare or may be personal. */
 export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
   return {
     ...shape,
@@ -30,7 +30,7 @@ export function redactShape(shape: Shape, options: RedactOptions, name = ''): Sh
 
 /**
  * Returns a copy of the member counts that is safe to store. `holder` is the name of the field that contains the
- * objects. It is undefined for objects that the contract describes, because they are never maps.
+ * objects. It is undefined for objects described by the contract, because they are never maps.
  */
 export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
   const redacted = emptyObjects();
@@ -41,12 +41,12 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
   redacted.rest = counts.rest && redactShape(counts.rest, options);
   redacted.rare = counts.rare && redactShape(counts.rare, options);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
-  // In an object that the contract describes, members that are always present count as fields.
+  // In an object described by the contract, members that are always present count as fields.
   const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = redactShape(field.shape, options, name);
-    // If most names are data, a member whose values have the same types as the others counts as data too, whatever
-    // its name is. If only a few names are data, a member that is always present counts as a field.
+    // If most names are data, a member whose values have the same types as the others also counts as data, regardless
+    // of its name. If only a few names are data, a member that is always present counts as a field.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
     const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
     const isField = options.isDocumented(name) && !redacted.map;
@@ -82,9 +82,9 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be people's names. They may be if all values have the same types and, in
- * addition, either the names are single words that are not always present, or the field has a name such as `votesBy`.
- * If the names are in fact field names, treating the object as a map is still safe.
+ * Returns whether the member names may be people's names. This is the case if all values have the same types and, in
+ * addition, either the names are single words that are not always present or the field has a name such as `votesBy`. If
+ * the names are in fact field names, treating the object as a map is still safe.
  */
 function mayBeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
   const all = [...fields];

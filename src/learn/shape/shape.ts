@@ -2,10 +2,7 @@ import type { TextForm } from './text-form.ts';
 
 /** The values of one member of the objects at a place, and how often the member occurred. */
 export interface FieldShape {
-  /**
-   * The number of complete objects that have the member. Responses for which the caller selected the fields are
-   * ignored.
-   */
+  /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
   present: number;
   /** True if an object that was counted with the member was later returned without the member. */
   optional: boolean;
@@ -26,7 +23,7 @@ export function isAlwaysPresent({ present, optional }: FieldShape, { seen }: Obj
 /** The integers at a place. */
 export interface IntegerCounts {
   seen: number;
-  /** The number of integers that do not fit in 32 bits. */
+  /** The number of integers that do not fit into 32 bits. */
   wide: number;
   negative: number;
   /** The number of integers that are epoch milliseconds between 1990 and 2100. */
@@ -50,26 +47,21 @@ export interface ObjectCounts {
   readonly fields: Map<string, FieldShape>;
   /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /**
-   * The values of the members whose names are not stored because they may be personal. Undefined if there are no such
-   * members.
-   */
+  /** The values of the members whose names are not stored because they may be personal. Undefined if there are none. */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape has been redacted. */
   rare: Shape | undefined;
-  /**
-   * True if there were too many names to record. The objects are then treated as maps, that is, their names are data.
-   */
+  /** True if there were too many names to record. If so, the objects are treated as maps, whose names are data. */
   map: boolean;
 }
 
 /** The values at one place in responses. A shape contains types, counts and forms, but no values. */
 export interface Shape {
-  /** The number of values. If an item has the same value again, it is not counted again. */
+  /** The number of values. A value that an item has repeatedly is counted only once. */
   seen: number;
   /** The number of responses that contained values that had not been counted before. */
   answers: number;
-  /** The number of the last response that was counted. With it, each response counts only once. */
+  /** The number of the last response that was counted, so that each response counts only once. */
   mark: number;
   /** When the first value was seen, in epoch milliseconds. 0 if there are no values yet. */
   firstSeenAt: number;
@@ -149,7 +141,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // Both shapes may have counted the same responses, so the sum could be too high.
+  // Both shapes may have counted the same responses, so their sum could be too high.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);

@@ -41,9 +41,7 @@ const WRITE_AFTER_MS = 500;
  */
 const MAX_KNOWN = 100_000;
 
-/**
- * Creates a ledger. Recording a request only adds to data in memory. This data is written in batches, one at a time.
- */
+/** Creates a ledger. Recording a request only updates data in memory, which is written in batches, one at a time. */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;

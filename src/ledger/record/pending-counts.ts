@@ -192,8 +192,8 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 }
 
 /**
- * Returns whether a response could have been refused. Error responses are never refused, so counting them would
- * distort the numbers on which the ladder bases promotions.
+ * Returns whether a response could have been refused. Error responses are never refused, so counting them would distort
+ * the numbers that the ladder bases promotions on.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

@@ -21,14 +21,14 @@ export interface LedgerLocation {
   /** True if several processes can write to the store. If false, worker processes write through the primary. */
   readonly isShared: boolean;
   /**
-   * True if the gateway uses a ledger in memory, and logs a warning, when the store is unusable and `key` is not
-   * configured. Everything that it counts is then lost when it ends, so this must be false unless the location is a
-   * default that nobody chose. If it is false, the gateway does not start with an unusable store.
+   * True if the gateway uses an in-memory ledger and logs a warning when the store is unusable and `key` is not
+   * configured. The counts are then lost when the gateway ends, so this may be true only for a default location. If
+   * false, the gateway does not start with an unusable store.
    */
   readonly mayBeReplaced: boolean;
   /**
-   * Opens the store for a gateway. Throws `LedgerStoreError` if the store is missing or unusable. A shared store that
-   * cannot be reached is opened all the same, so that the gateway starts and writes to the store later.
+   * Opens the store for a gateway. Throws `LedgerStoreError` if the store is missing or unusable. Even a shared store
+   * that cannot be reached is opened, so that the gateway starts and can write to the store later.
    */
   open(writer: LedgerWriter): Promise<OpenedStore>;
   /**
@@ -38,13 +38,13 @@ export interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** What a gateway provides to the store that it opens. Everything else that a store needs is in its options. */
+/** What a gateway provides to the store that it opens. All other inputs of a store are in its options. */
 export interface LedgerWriter {
-  /** The name of this instance, under which a shared store also counts its requests separately. */
+  /** The name of this instance. A shared store also counts the requests of each instance separately. */
   readonly replica: string;
   /** Called when a shared store has lost data that this process wrote. */
   readonly onDataLost: () => void;
-  /** The gateway's connection to Redis, which the store in Redis uses. Undefined if Redis is not configured. */
+  /** The gateway's connection to Redis, which a store in Redis uses. Undefined if Redis is not configured. */
   readonly redis: Redis | undefined;
 }
 

@@ -17,7 +17,7 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 //
 // `base` is in braces, so all keys are on the same node in a cluster.
 
-/** The time for which the counts of a single replica are stored, in hours. */
+/** How long the counts of a single replica are stored, in hours. */
 export const REPLICA_HOURS = 48;
 
 /**

@@ -13,8 +13,8 @@ export interface IsolatePageServices {
 }
 
 /**
- * Refuses requests for a page that keeps failing, for a few seconds at a time. This spares clients and the upstream
- * exchanges that are bound to fail. Other pages are not affected.
+ * Refuses requests for a page that keeps failing, for a few seconds at a time, so that neither clients nor the upstream
+ * spend time on exchanges that are bound to fail. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
   /** The pages whose most recent fetch failed, ordered by the time of that failure. */

@@ -40,7 +40,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 }
 
 /**
- * Returns the error for a body that cannot be parsed. It must not be sent to the client, because it cannot be redacted.
+ * Returns the error for a body that cannot be parsed. Such a body must not be sent to the client, because it cannot be
+ * redacted.
  */
 function unreadable(): GatewayError {
   return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');

@@ -27,7 +27,7 @@ export interface BodyFindings {
 /** Checks an operation's parsed body against the schema and the rules that a schema cannot express. */
 type CheckBody = (body: unknown, exchange: Exchange) => Promise<BodyFindings> | BodyFindings;
 
-/** Returns the check of an operation's bodies. It is called once per operation, before the first request. */
+/** Returns the function that checks an operation's bodies. Called once per operation, before the first request. */
 export type PlanBodyCheck = (planned: PlannedOperation) => CheckBody;
 
 /** Limits for request bodies. */

@@ -76,8 +76,8 @@ export function compileUndocumentedPolicy(
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
     // Another spelling of a path must not bypass the checks for a documented path, or the permission that an entry
-    // requires. An entry with exactly this spelling is intentional. If the path ends with a slash, so is an entry that
-    // ends with a slash.
+    // requires. An entry with exactly this spelling is intentional, as is an entry that ends with a slash if the path
+    // also does.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };

@@ -17,7 +17,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Changes the first item in a list, or the object itself if the body is not a list. Empty lists are not changed. */
+/** Changes the first item in a list, or the body itself if it is not a list. Empty lists are not changed. */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];
@@ -110,7 +110,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response. If the rules require it, the response is damaged or cut off in the middle of its body. */
+/** Writes a response. If the rules require it, the response is damaged or its body is cut off in the middle. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,
@@ -123,7 +123,7 @@ export function writeWithChaos(
     return;
   }
   writeHead(response, written);
-  // Wait until the bytes are flushed. Otherwise, the client would not receive any part of the body.
+  // Waits until the bytes are flushed, so that the client receives part of the body.
   const sent = written.body.subarray(0, bytesToSend(written.body, truncation.parameter));
   response.write(sent, () => response.socket?.destroy());
 }

@@ -20,7 +20,7 @@ export const CHAOS_EFFECTS = {
 /** The name of a kind of chaos. */
 export type ChaosName = keyof typeof CHAOS_EFFECTS;
 
-/** The kinds of `drift`. Each one changes a successful response into a form that the specification does not allow. */
+/** The kinds of `drift`. Each kind gives a successful response a form that the specification does not allow. */
 export const DRIFT_KINDS = [
   'missing-field',
   'wrong-type',
@@ -32,8 +32,8 @@ export const DRIFT_KINDS = [
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /**
- * The highest operation number. The routes do not provide it, because the commands parse `--fault` without loading
- * the server. A test compares it with each `x-row` in the contract and with the `operation` of each route.
+ * The highest operation number. The number is not read from the routes, because the commands parse `--fault` without
+ * loading the server. A test compares it with each `x-row` in the contract and with the `operation` of each route.
  */
 export const LAST_OPERATION = 16;
 

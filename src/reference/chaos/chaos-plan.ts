@@ -22,8 +22,8 @@ export interface ChaosPlan {
 }
 
 /**
- * Creates a plan. Each rule has its own random numbers for the requests that it matches, so the same seed and the
- * same requests always produce the same chaos.
+ * Creates a plan. Each rule has its own sequence of random numbers for the requests that it matches, so the same seed
+ * and the same requests always produce the same chaos.
  */
 export function createChaosPlan(rules: readonly ChaosRule[], seed: number): ChaosPlan {
   const seeded = rules.map((rule, index) => ({ rule, random: createSeededRandom(seed * 31 + index + 1) }));

@@ -16,7 +16,9 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/** The permissions that operations require, as the legacy role editor names them (specification, Authentication). */
+/**
+ * The permissions that operations require, with their names in the legacy role editor (specification, Authentication).
+ */
 const PERMISSIONS = [
   'View the questions list',
   'View the question page',
@@ -76,8 +78,8 @@ export function requireCredential(caller: Caller): void {
 }
 
 /**
- * Refuses a caller who lacks any of the permissions. As on the legacy server, the response has status 401 and
- * contains the message for missing permissions.
+ * Refuses a caller who lacks any of the permissions. As on the legacy server, the response has status 401 and the
+ * message for missing permissions.
  */
 export function requirePermissions(caller: Caller, ...permissions: readonly Permission[]): void {
   if (!permissions.every((permission) => caller.permissions.has(permission))) refuse(missingPermission());

@@ -79,12 +79,12 @@ export function missingCredential(): LegacyResponse {
   return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
 }
 
-/** Returns status 400 for an invalid id in the path. The message is the one that is documented for job ids. */
+/** Returns status 400 for an invalid id in the path. The message is the one documented for job ids. */
 export function invalidId(name: string): LegacyResponse {
   return plainError(400, `The provided '${name}' is/are invalid`);
 }
 
-/** Returns status 404 for a well-formed id that is not the id of anything. */
+/** Returns status 404 for a well-formed id that does not exist. */
 export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }

@@ -8,7 +8,7 @@ export interface LegacyRequest {
   readonly caller: Caller;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Returns a path parameter, or the empty string if the route does not have it. */
+  /** Returns a path parameter, or an empty string if the route does not have it. */
   readonly param: (name: string) => string;
 }
 

@@ -60,8 +60,8 @@ function wordCondition(word: string): SqlCondition {
 }
 
 /**
- * Reads `q`. Each word must occur in the title, the body or a topic, in any case. A word also matches as part of a
- * longer word, so `*` has no effect.
+ * Reads `q`. Each word must occur in the title, the body or a topic, regardless of case. Parts of longer words also
+ * match, so `*` has no effect.
  */
 function searchFilter(query: URLSearchParams): SqlCondition[] {
   const words = (query.get('q') ?? '').split(/\s+/).map((word) => word.replaceAll('*', ''));
@@ -80,7 +80,7 @@ function listed(query: URLSearchParams, name: string): string[] {
 }
 
 /**
- * Reads `topics`, which contains names or ids, in repeated parameters or separated by commas. A node with any of
+ * Reads `topics`, which contains names or ids, either in repeated parameters or separated by commas. A node with any of
  * these topics matches.
  */
 function topicsFilter(query: URLSearchParams): SqlCondition[] {
@@ -124,7 +124,7 @@ const COMMENTS = "(SELECT COUNT(*) FROM nodes c WHERE c.parent_id = n.id AND c.t
 const USED = `(SELECT COALESCE(MAX(t.used_count), 0) FROM node_topics nt JOIN topics t ON t.id = nt.topic_id
   WHERE nt.node_id = n.id)`;
 
-/** The ORDER BY term on nodes `n` for each sort name, in the order in which `sorts` lists the names. */
+/** The ORDER BY term on nodes `n` for each sort name, in the order of `sorts`. */
 const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['active', 'n.last_active_at DESC'],
   ['newest', 'n.created_at DESC'],

@@ -60,7 +60,10 @@ function flag(query: URLSearchParams, name: string, fallback: boolean): boolean 
   return value === 'true' || (value !== 'false' && fallback);
 }
 
-/** Renders a follow relation. The specification does not show its fields, so the reference server defines its own. */
+/**
+ * Renders a follow relation. The specification does not show the relation's fields, so the reference server defines its
+ * own.
+ */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
     id: row.follow_id,

@@ -17,8 +17,8 @@ function integer(text: string | null): number | undefined {
 }
 
 /**
- * Reads `page` and `pageSize`. Values that are not numbers are ignored. If the first page of a list is page 1, a
- * request for page 0 returns page 1. The page size is not limited, because no maximum is documented.
+ * Reads `page` and `pageSize`. Values that are not numbers are ignored. If a list begins with page 1, a request for
+ * page 0 returns page 1. The page size is not limited, because no maximum is documented.
  */
 export function readPageRequest(query: URLSearchParams, defaults: PageDefaults): PageRequest {
   const requested = integer(query.get('pageSize'));
@@ -38,8 +38,8 @@ interface ListPage {
 }
 
 /**
- * Returns the list envelope. A page after the last one is empty and not an error, because clients request pages 1 to
- * 5 without checking whether they exist.
+ * Returns the list envelope. A page after the last one is empty rather than an error, because clients request pages 1
+ * to 5 without checking whether they exist.
  */
 export function toPagedList(page: ListPage): Record<string, unknown> {
   return {

@@ -32,7 +32,7 @@ function includes(projection: Projection, field: string): boolean {
 }
 
 function isPlain(value: unknown): value is Json {
-  // A raw JSON number is an object too, but has no prototype, so it is treated as a leaf.
+  // A raw JSON number is also an object, but has no prototype, so it is treated as a leaf.
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
@@ -82,8 +82,8 @@ const EXTRAS = [
 ] as const;
 
 /**
- * Adds the counts that undocumented routes return only if `include` or `includeOnly` names them. Documented routes
- * never return these counts.
+ * Adds the counts that undocumented routes return only if they are named in `include` or `includeOnly`. Documented
+ * routes never return these counts.
  */
 export function withExtraFields(
   sql: Sql,

@@ -27,7 +27,7 @@ export const copyAttachments: LegacyRoute = {
   },
 };
 
-/** Reads the id or the key of an issue, such as `10001` or `QA-1`. Refuses any other value with status 400. */
+/** Reads the id or key of an issue, such as `10001` or `QA-1`. Refuses any other value with status 400. */
 function readIssueId(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) refuse(invalidId('issue id'));
   return text;

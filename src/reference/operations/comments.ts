@@ -102,7 +102,7 @@ export const updateComment: LegacyRoute = {
   },
 };
 
-/** The callers who can see a comment. If `visibility` is null, everyone can see the comment. */
+/** The callers who can see a comment. If `visibility` is null, everyone can see it. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -156,7 +156,7 @@ function requireKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 
 /**
  * Decides who can see a comment that is being written. Refuses the write with status 400 if it breaks one of the
- * specification's three rules: a visibility that is inherited cannot be changed, recipients are allowed only with the
+ * specification's three rules: an inherited visibility cannot be changed, recipients are allowed only with the
  * `recipients` visibility, and each private option requires its permission.
  */
 function decideVisibility(sql: Sql, caller: Caller, draft: CommentDraft, place: CommentPlace): DecidedVisibility {
@@ -195,7 +195,7 @@ function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility):
   return comment;
 }
 
-/** The visibility of a public comment, stored as NULL. The specification has no name for it. */
+/** The visibility of a public comment, which is stored as NULL and has no name in the specification. */
 const PUBLIC_VISIBILITY = 'public';
 
 /** The three private options, each with the permission that it requires. The specification names only `recipients`. */

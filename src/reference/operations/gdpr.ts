@@ -10,7 +10,7 @@ function contentOf(body: unknown): string {
   return content;
 }
 
-/** Operation 1: stores the users that a CSV file lists. The schedule route then creates jobs for the stored file. */
+/** Operation 1: stores the users listed in a CSV file. The schedule route creates jobs for the stored file. */
 export const uploadGdprFile: LegacyRoute = {
   operation: 1,
   method: 'POST',

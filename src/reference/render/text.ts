@@ -12,7 +12,7 @@ export function toFormattedDate(at: number): string {
 
 /**
  * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. The legacy server
- * formats a date this way if it has read the date from its database.
+ * formats a date in this way if it has read the date from its database.
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
@@ -22,7 +22,7 @@ export function toStoredDate(at: number): string {
 
 /**
  * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. The legacy server also formats a
- * date this way if it has not stored the date yet.
+ * date in this way if it has not stored the date yet.
  */
 export function toWeekdayDate(at: number): string {
   const date = new Date(at);

@@ -86,7 +86,7 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // The specification shows this field only in some of the responses (Node).
+    // The specification shows this field in only some of the responses (Node).
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }
@@ -97,7 +97,7 @@ const SEND_PERMISSIONS = [
   'Send private comments to own groups',
 ] as const;
 
-/** Returns the two private fields of a comment, provided that the caller has the permissions to see them. */
+/** Returns the two private fields of a comment if the caller has the permissions to see them. */
 function visibilityOf(sql: Sql, { id, visibility }: NodeRow, { permissions }: Caller): Record<string, unknown> {
   const sends = SEND_PERMISSIONS.some((permission) => permissions.has(permission));
   if (visibility === null || !sends || !permissions.has('Use Private Comments')) return {};
@@ -171,8 +171,8 @@ function bodyAsHtml(body: string): string {
 }
 
 /**
- * Renders a node's attachments. The specification does not show their fields, so the reference server defines its
- * own.
+ * Renders a node's attachments. The specification does not show the attachments' fields, so the reference server
+ * defines its own.
  */
 function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
@@ -206,7 +206,7 @@ function childrenOf(
   };
 }
 
-/** Returns the fields about edits and last activity, which all node types share. */
+/** Returns the fields about edits and the last activity, which all node types share. */
 function historyOf(node: NodeRow): Record<string, unknown> {
   const revisionIds = rawIntegers(node.revision_ids);
   return {

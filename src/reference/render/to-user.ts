@@ -79,7 +79,9 @@ export function authorSummary(sql: Sql, userId: number): AuthorSummary {
   return { id: userId, username: user?.username ?? '', reputation: user?.reputation ?? 0 };
 }
 
-/** Returns the MD5 hash of the email address, which the legacy server shows as `emailHash` and uses in avatar URLs. */
+/**
+ * Returns the MD5 hash of the email address, which the legacy server returns as `emailHash` and uses in avatar URLs.
+ */
 export function emailHash(email: string): string {
   return createHash('md5').update(email.trim().toLowerCase()).digest('hex');
 }

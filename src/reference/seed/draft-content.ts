@@ -14,7 +14,7 @@ function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: nu
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
   // Every fourth wiki question belongs to alice, so that the rule about a caller's own nodes can be tested.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // No questions are created in the last few months, so that all answers and comments are earlier than SEED_END.
+  // No questions are created in the last few months, so that all answers and comments precede SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -72,7 +72,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not update the thread, because the update would show that the activity exists.
+    // Private activity does not update the thread, because the update would reveal that the activity exists.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -91,12 +91,12 @@ interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// The ids of moderator, alice and bob. Each of them receives enough private comments for tests.
+// The ids of moderator, alice and bob, each of whom receives enough private comments for tests.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// The options are chosen in turn and not at random, so that each of them occurs.
+// The options are chosen in turn rather than at random, so that each of them occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';
@@ -183,8 +183,8 @@ interface SeedIds {
 type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
 /**
- * A node that has not been inserted yet. Ids follow the order of creation, so the id of a parent is always lower than
- * the ids of its children.
+ * A node that has not been inserted yet. Ids are assigned in order of creation, so a parent's id is always lower than
+ * its children's.
  */
 export interface NodeDraft {
   id: number;

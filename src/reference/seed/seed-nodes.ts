@@ -88,9 +88,7 @@ export function seedAttachments(sql: Sql, random: SeededRandom, nodes: readonly 
 
 const ACTIVE_SHARE = 0.8;
 
-/**
- * Inserts the followers of topics, nodes and users. Every target that has followers has at least one active follower.
- */
+/** Inserts the followers of topics, nodes and users. Every target with followers has at least one active follower. */
 export function seedFollows(
   sql: Sql,
   random: SeededRandom,

@@ -1,6 +1,6 @@
 import { type ActionRow, nextId, type NodeRow, type Sql } from './sql.ts';
 
-/** A node to insert. If it has no parent, it starts a thread. */
+/** A node to insert. A node without a parent starts a thread. */
 interface NewNode {
   readonly type: string;
   readonly parent: NodeRow | undefined;
@@ -51,7 +51,7 @@ interface NodeBelow {
   /** The creation time, in epoch milliseconds. */
   readonly at: number;
   /**
-   * True if the thread's last activity is updated. False for a private comment, because the update would show that
+   * True if the thread's last activity is updated. False for a private comment, because the update would reveal that
    * the comment exists.
    */
   readonly showsActivity: boolean;
@@ -75,7 +75,7 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    // The id is bound as text. A number would be bound as REAL, and would be printed with a fraction.
+    // The id is bound as text, because a number would be bound as REAL and printed with a fraction.
     String(nextId(sql, 'revisions')),
     nodeId,
   );

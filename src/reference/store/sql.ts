@@ -23,7 +23,7 @@ export function openSql(path: string): Sql {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text);
-    // List queries are composed from request parameters, so the number of cached statements must be limited. When the
+    // List queries are composed from request parameters, so the number of cached statements must be limited. If the
     // limit is reached, the oldest statement is removed.
     if (statements.size >= 500)
       for (const oldest of statements.keys()) {
@@ -169,7 +169,7 @@ export interface NodeRow {
   readonly last_active_at: number;
   readonly last_active_user_id: number;
   readonly last_edited_action: number;
-  /** A JSON array as text, because revision ids can be above 2^53. */
+  /** A JSON array as text, because revision ids can exceed 2^53. */
   readonly revision_ids: string;
   readonly marked: number;
   readonly wiki: number;

@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 const FORM_LIMIT = '20mb';
 
 /**
- * Creates the embedded issue tracker. It has a few issues, accepts attachments for them, and returns the documented
+ * Creates the embedded issue tracker. It has a few issues, accepts attachments for them and returns the documented
  * objects.
  */
 export function createTrackerApp(url: () => string, clock: () => number): Express {
@@ -77,8 +77,8 @@ export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string 
   key: `QA-${number}`,
 }));
 
-// The maximum number of attachments. Attachments are stored in memory, and when the maximum is exceeded, the oldest
-// one is removed.
+// The maximum number of attachments. Attachments are stored in memory. If the maximum is exceeded, the oldest one is
+// removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 

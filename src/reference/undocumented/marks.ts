@@ -44,7 +44,7 @@ const markWiki: LegacyRoute = {
 };
 
 /**
- * The opposites of operations 11 and 12, inferred by analogy. Without them, operations 11 and 12 would work only once
+ * The inverses of operations 11 and 12, inferred by analogy. Without them, operations 11 and 12 would work only once
  * per node.
  */
 export const markRoutes: readonly LegacyRoute[] = [markFavorite, markWiki];

@@ -27,11 +27,11 @@ export function get(path, signal) {
   return call(path, { signal });
 }
 
-/** Replaces the credential that the browser remembers with an invalid one. */
+/** Replaces the browser's stored credential with an invalid one. */
 export function signOut() {
   return new Promise((resolve, reject) => {
-    // `fetch` cannot do this, because the browser replaces the credential that it remembers only if a request specifies
-    // its own user name and password.
+    // `fetch` cannot do this, because a browser replaces its stored credential only for a request that specifies its
+    // own user name and password.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');
     request.addEventListener('load', () => {

@@ -7,12 +7,12 @@ const HEIGHT = 170;
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time. While the pointer is over any chart, every chart shows its values at that time;
- * otherwise, it shows the latest values. A table below the chart shows all numbers.
+ * A chart of values over time. While the pointer is over any chart, all charts show their values at that time. At all
+ * other times, they show the latest values. A table below the chart shows all numbers.
  *
- * The entries of `series` have the form `{ label, color, dash?, value(point) }`, in which `color` is the name of a
- * custom property in the style sheet. `format` formats the labels of the axis, and `textFor` formats the values.
- * `logarithmic` is for values that differ by orders of magnitude.
+ * The entries of `series` have the form `{ label, color, dash?, value(point) }`, where `color` is the name of a custom
+ * property in the style sheet. `format` formats the labels of the axis, and `textFor` formats the values. `logarithmic`
+ * is for values that differ by orders of magnitude.
  */
 export function Chart({ title, points, from, to, series, summary, format, textFor = format, logarithmic = false }) {
   const place = useRef(/** @type {any} */ (null));
@@ -20,7 +20,7 @@ export function Chart({ title, points, from, to, series, summary, format, textFo
   const id = useId();
   const scheme = useScheme();
   const [cursor, setCursor] = useState(/** @type {number | null | undefined} */ (undefined));
-  // The line of values has a constant height. Otherwise, the chart would move away from the pointer.
+  // The line of values has a constant height, so that the chart does not move away from the pointer.
   const shown = points[cursor ?? points.length - 1] ?? points.at(-1);
   const data = [
     points.map(({ at }) => at / 1000),
@@ -40,7 +40,7 @@ export function Chart({ title, points, from, to, series, summary, format, textFo
       observer.disconnect();
       created.destroy();
     };
-    // The colors are part of the drawing, so a change of the color scheme requires a new chart.
+    // The colors are part of the drawing, so a change to the color scheme requires a new chart.
   }, [scheme]);
   useEffect(() => {
     const { current } = chart;

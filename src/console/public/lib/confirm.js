@@ -1,7 +1,7 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /**
- * A dialog that is open while it is rendered. Escape and Cancel close the dialog, and the focus returns to the element
+ * A dialog that is open while it is rendered. Escape and Cancel close the dialog and return the focus to the element
  * that had it before.
  */
 export function Dialog({ title, onClose, children }) {
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports the closing of a dialog with a delay, and by then another dialog may already be open.
+  // The browser reports with a delay that a dialog was closed, and another dialog may already be open by then.
   const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>

@@ -1,9 +1,7 @@
 import { html } from './html.js';
 import { hrefOf } from './route.js';
 
-/**
- * Links from one operation to the pages that show it, except the `without` page. `home` is the address of the console.
- */
+/** Links to the pages that show an operation, except the `without` page. `home` is the address of the console. */
 export function OperationLinks({ operation, without, home = '' }) {
   const links = {
     Traffic: `${home}${hrefOf(['traffic'], { operation })}`,

@@ -30,8 +30,8 @@ export function usePaused() {
 }
 
 /**
- * Polls a path while the page is visible and polling is not paused. It sends one request at a time. After a failure it
- * polls more slowly, and after a rejected token it stops. Only the latest response is stored.
+ * Polls a path while the page is visible and polling is not paused. It sends one request at a time. It polls more
+ * slowly after a failure, and stops after a rejected token. Only the latest response is stored.
  */
 export function usePoll(path) {
   const [latest, setLatest] = useState(/** @type {Latest} */ ({}));
@@ -82,7 +82,7 @@ export function usePoll(path) {
     };
   }, [path, paused]);
 
-  // Data from another path must not appear on the current page.
+  // Data for another path must not appear on the current page.
   const fits = latest.path === path;
   return {
     data: fits ? latest.data : undefined,

@@ -27,7 +27,7 @@ export function useRoute() {
 
 /**
  * Changes some of the query values in the URL. The other values are read from the URL, because a component that has not
- * been rendered since the last change would restore old ones.
+ * been rendered since the last change still has old ones.
  */
 export function changeQuery(words, change) {
   setQuery(words, { ...readRoute().query, ...change });

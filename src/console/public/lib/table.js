@@ -8,7 +8,7 @@ import { html, useRef, useState } from './html.js';
  * down) }`, and `by` is the `sortedBy` of a column.
  *
  * If `steady` is set, rows keep their positions while the pointer or the focus is in the table, so that a refresh never
- * moves a row that an operator is about to click. `steady` identifies the list: rows of another list appear
+ * moves a row that an operator is about to click. `steady` identifies the list, so that the rows of another list appear
  * immediately.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
@@ -75,7 +75,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
 }
 
 /**
- * Returns the rows to show, and the event handlers that notice the pointer and the focus. `isHeld` is true if the fresh
+ * Returns the rows to show, and the event handlers that detect the pointer and the focus. `isHeld` is true if the fresh
  * rows are different or in a different order.
  */
 function useSteadyRows(fresh, keyOf, steady) {
@@ -101,6 +101,6 @@ function useSteadyRows(fresh, keyOf, steady) {
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  // In both directions, equal rows stay in their original order.
+  // Equal rows stay in their original order in both directions.
   return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }

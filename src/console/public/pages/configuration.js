@@ -11,7 +11,7 @@ const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' }
 
 const choose = (change) => changeQuery(['configuration'], change);
 
-/** The result of the last reload: what has changed, or all the reasons for a refusal. */
+/** The result of the last reload: what was changed, or all the reasons why it was refused. */
 function ReloadResult({ result }) {
   if (result === undefined) return null;
   if (result.outcome === 'applied')

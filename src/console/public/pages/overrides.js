@@ -25,7 +25,7 @@ const MINUTES = [
   [10_080, '7 days'],
 ];
 
-/** The page that shows the active overrides and their audit trail, with buttons to set and to end overrides. */
+/** The page that shows the active overrides and their audit trail, with buttons to set and end overrides. */
 export function OverridesPage({ status, shownError, announce }) {
   const { data, error, refresh } = usePoll('overrides');
   const [adding, setAdding] = useState(false);

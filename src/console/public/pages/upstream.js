@@ -167,7 +167,7 @@ function causeOf({ cause, code }) {
 
 const SHOWN_MS = 3_600_000;
 
-/** A bar that represents the last hour. The periods in which the circuit was open are marked. */
+/** A bar that represents the last hour. The periods during which the circuit was open are marked. */
 function Timeline({ data: { changes, circuit, startedAt, until } }) {
   const from = Math.max(startedAt, until - SHOWN_MS);
   const openings = changes

@@ -197,7 +197,7 @@ function Pages({ data: { page, pageCount }, query }) {
   </nav>`;
 }
 
-// The selected value stays in the list even if no row has this value.
+// The selected value stays in the list even if no row has it.
 function choicesOf(found = {}, chosen = '') {
   const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
   return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));

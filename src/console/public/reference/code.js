@@ -4,7 +4,7 @@ export function shellWord(text) {
 }
 
 /**
- * Returns a request as a curl command. curl asks for the password and never interprets the body as a file name.
+ * Returns a request as a curl command. curl prompts for the password, and never interprets the body as a file name.
  * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?:
  * string }} request
  */
@@ -65,5 +65,5 @@ function pythonCode({ origin, method, target, user, headers = {}, body }) {
   ].join('\n');
 }
 
-/** The languages in which the page shows a request, each with the function that generates the code. */
+/** The languages that the page shows a request in, each with the function that generates the code. */
 export const CODE = { curl: curlLine, fetch: fetchCode, Python: pythonCode };

@@ -9,7 +9,7 @@ function App() {
   const [contract, setContract] = useState(/** @type {any} */ (undefined));
   const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
-  // The credential is stored only in this page. It is discarded when the page is closed.
+  // The credential is stored only in this page, and is discarded when the page is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
   useEffect(() => readWithRetry(setContract, setError), []);
   const { error: lost } = usePoll('status');
@@ -144,7 +144,7 @@ function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;
     const show = () => {
-      // Operation ids consist only of letters. No other ids on the page do.
+      // Operation ids consist only of letters, unlike all other ids on the page.
       const place = document.getElementById(location.hash.slice(1));
       place?.scrollIntoView();
       place?.querySelector('h3')?.focus({ preventScroll: true });

@@ -1,11 +1,11 @@
 import { html } from '../lib/html.js';
 
-/** Text in which words between backticks are formatted as code. */
+/** Text in which words in backticks are formatted as code. */
 export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** Text that may have several paragraphs, and in which words between backticks are formatted as code. */
+/** Text that may have several paragraphs. Words in backticks are formatted as code. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)
@@ -19,7 +19,7 @@ const KNOWN = {
   'not shown': ['bad', 'not in the specification'],
 };
 
-/** A badge that shows where a fact comes from. */
+/** A badge that shows the provenance of a fact. */
 export function Provenance({ is, of = '' }) {
   if (is === undefined) return null;
   const [tone, words] = KNOWN[is] ?? ['', is];

@@ -1,11 +1,11 @@
 import { fieldsOf, resolved } from './schema-values.js';
 
-/** The page size in samples. It is small so that the response fits on the screen. */
+/** The page size in samples, which is small so that the response fits on the screen. */
 const PAGE_SIZE = 5;
 
 /**
- * Returns initial values for the form, which are sufficient to send the request. Path parameters have sample values,
- * and lists begin with their first page. Other query parameters are empty.
+ * Returns initial values for the form, which are sufficient for sending the request. Path parameters have sample
+ * values, and lists begin with their first page. Other query parameters are empty.
  */
 export function firstValues({ parameters, paging }, schemas) {
   const pages = paging === undefined ? {} : { page: paging.firstPage, pageSize: PAGE_SIZE };
@@ -19,8 +19,8 @@ export function firstValues({ parameters, paging }, schemas) {
 }
 
 /**
- * Returns the first example of the request body as text. Without an example, it contains the required fields. Returns
- * an empty string if there is no body.
+ * Returns the first example of the request body as text. If there is no example, the text contains the required fields.
+ * If there is no body, it is empty.
  */
 export function firstBody({ requestBody }, schemas) {
   const content = requestBody?.content[0];
@@ -28,7 +28,7 @@ export function firstBody({ requestBody }, schemas) {
   return pretty(content.examples[0]?.value ?? sampleOf(content.schema, schemas));
 }
 
-/** Returns a sample value for a schema. In simple cases, the value is valid. */
+/** Returns a sample value for a schema. The value is valid in simple cases. */
 function sampleOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   if (at.example !== undefined || at.const !== undefined) return at.example ?? at.const;
@@ -47,7 +47,7 @@ function sampleOf(schema, schemas, depth = 0) {
 /** Formats a value as indented JSON. */
 export const pretty = (value) => JSON.stringify(value, undefined, 2);
 
-/** Indents a JSON body if this changes none of its numbers. Any other body is returned unchanged. */
+/** Indents a JSON body unless this would change one of its numbers. Any other body is returned unchanged. */
 export function prettyBody(text, mediaType) {
   // An integer with more than 53 bits would be shown with a different value.
   if (!/json/i.test(mediaType) || /[^"\w.]\d{16,}/.test(text)) return text;

@@ -1,8 +1,8 @@
 const REF = '#/components/schemas/';
 
 /**
- * Resolves a schema. If the schema is a reference, the result is the referenced component, overridden by the members
- * next to the reference. Otherwise, it is the schema itself.
+ * Resolves a schema. The result is the schema itself or, for a reference, the referenced component overridden by the
+ * members next to the reference.
  */
 export function resolved(schema, schemas) {
   let found = schema;
@@ -63,7 +63,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
     schema: inner,
     required: required.has(name),
     expected: expected.has(name),
-    // If a field does not state its provenance, the provenance of its resource applies.
+    // If a field has no provenance of its own, that of its resource applies.
     provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));
