@@ -34,14 +34,6 @@ function setFlagsForStartup() {
   // takes minutes to shrink it again. Nearly all objects created at startup survive, but few of those created for a
   // request do.
   v8.setFlagsFromString('--semi-space-growth-factor=1');
-  // Older versions of Node may not know the following flags and would print errors.
-  if (major < 26) return;
-  // Functions must be called a hundred times as often as by default before V8 optimizes them. At startup, optimizing
-  // takes more time than it saves, and the optimizing compilers take about 8 MB of memory.
-  v8.setFlagsFromString('--invocation-count-for-maglev=40000');
-  v8.setFlagsFromString('--invocation-count-for-maglev-osr=10000');
-  v8.setFlagsFromString('--invocation-count-for-turbofan=300000');
-  v8.setFlagsFromString('--invocation-count-for-osr=50000');
 }
 
 // Node stores compiled code, and sources without their types, when the process ends, so that the next start is faster.

@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8';
  * Replaces the V8 flags that `bin/portico.mjs` sets for startup with those for serving requests:
  *
  * - V8 may enlarge the young generation of its heap again when the load requires it.
- * - V8 optimizes functions as early as it does by default.
  * - V8 collects all garbage when the old generation, or the memory of buffers outside the heap, has doubled in size.
  *
  * By default, V8 adapts the limit of the old generation. After many distinct pages, it lets evicted pages occupy
@@ -19,10 +18,6 @@ export function useFlagsForServing(): void {
   setFlagsFromString('--heap-growing-percent=100');
   // Older versions of Node do not support all of these flags and would print errors.
   if (Number(process.versions.node.split('.')[0]) < 26) return;
-  setFlagsFromString('--invocation-count-for-maglev=400');
-  setFlagsFromString('--invocation-count-for-maglev-osr=100');
-  setFlagsFromString('--invocation-count-for-turbofan=3000');
-  setFlagsFromString('--invocation-count-for-osr=500');
   setFlagsFromString('--external-memory-accounted-in-global-limit');
   setFlagsFromString('--external-memory-max-growing-factor=2');
 }

@@ -54,27 +54,6 @@ it('the young generation does not grow while serve starts, but grows afterwards'
   expect(later).toBeGreaterThan(during * 2);
 });
 
-/** Returns the functions that V8 wants to optimize, of one that is called at startup and one that is called later. */
-function optimizedBy(command: string): readonly string[] {
-  const output = launch(
-    command,
-    `
-    function atStartup(value) { return value + 1; }
-    function whenServing(value) { return value + 2; }
-    for (let count = 0; count < 5000; count++) atStartup(count);
-    useFlagsForServing();
-    for (let count = 0; count < 5000; count++) whenServing(count);`,
-    '--trace-opt',
-  );
-  const found = output.matchAll(/marking \S+ <JSFunction (atStartup|whenServing)\b/g);
-  return [...new Set(found.map(([, name = '']) => name))].toSorted();
-}
-
-it('functions are not optimized while serve starts, but are optimized afterwards', () => {
-  expect(optimizedBy('plan')).toEqual(['atStartup', 'whenServing']);
-  expect(optimizedBy('serve')).toEqual(['whenServing']);
-});
-
 /** Returns the factors by which V8 lets the heap grow before the next collection, as V8 itself reports them. */
 function growthFactors(serves: boolean): readonly string[] {
   const output = launch(
