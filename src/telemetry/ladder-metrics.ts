@@ -1,6 +1,6 @@
 import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
-import { type CounterFamily, createCounterFamily, headText, labelText } from './metric-families.ts';
-import { type MetricEntry, METRICS } from './metric-list.ts';
+import { type CounterFamily, createCounterFamily, createGaugeFamily, seriesOf } from './metric-families.ts';
+import { METRICS } from './metric-list.ts';
 
 /** Counts the changes that the ladder makes. */
 export interface LadderCounters {
@@ -63,55 +63,20 @@ export function createLadderMetrics(
   };
 }
 
-/** A metric and the number of its series. */
-type LadderMetric = Pick<CounterFamily, 'series' | 'text'>;
-
-const seriesOf = (metrics: readonly LadderMetric[]) => metrics.reduce((sum, { series }) => sum + series, 0);
-
 /** Creates the metrics that have the same number of series for each operation. */
 function createOperationMetrics(operations: readonly string[], { checksFor, demoted, overrides }: LadderSources) {
   const demotions = createCounterFamily(METRICS.ladderDemotions, [operations]);
-  const levels = createGauge(METRICS.operationEnforcement, operations, LEVELED, () => (operation, check) => {
+  const levels = createGaugeFamily(METRICS.operationEnforcement, [operations, LEVELED], () => (operation, check) => {
     const checks = checksFor(operation);
     return checks && VALUES[checks[check]];
   });
-  const demotedNow = createGauge(METRICS.ladderDemoted, operations, [undefined], () => {
+  const demotedNow = createGaugeFamily(METRICS.ladderDemoted, [operations], () => {
     const now = new Set(demoted());
     return (operation) => Number(now.has(operation));
   });
-  const overridden = createGauge(METRICS.overrides, operations, OVERRIDES, () => {
+  const overridden = createGaugeFamily(METRICS.overrides, [operations, OVERRIDES], () => {
     const active = overrides();
     return (operation, kind) => active.filter((one) => one.operation === operation && one.kind === kind).length;
   });
   return { demotions, all: [levels, demotions, demotedNow, overridden] };
-}
-
-/**
- * Creates a gauge with one series for each operation and each value of a second label, or only for each operation if
- * the value is undefined. `read` is called at each scrape. It returns a function that returns the value of a series, or
- * undefined to omit the series.
- */
-function createGauge<Value extends string | undefined>(
-  entry: MetricEntry,
-  operations: readonly string[],
-  values: readonly Value[],
-  read: () => (operation: string, value: Value) => number | undefined,
-): LadderMetric {
-  const series = operations.flatMap((operation) =>
-    values.map((value) => {
-      const labels = value === undefined ? [operation] : [operation, value];
-      return { operation, value, name: `${entry.name}${labelText(entry.labels, labels)} ` };
-    }),
-  );
-  return {
-    series: series.length,
-    text() {
-      const valueOf = read();
-      const lines = series.map(({ operation, value, name }) => {
-        const now = valueOf(operation, value);
-        return now === undefined ? '' : `${name}${now}\n`;
-      });
-      return headText(entry) + lines.join('');
-    },
-  };
 }

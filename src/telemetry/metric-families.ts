@@ -38,8 +38,7 @@ export interface CounterFamily {
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
-  const sets = axes.reduce<string[][]>((all, axis) => all.flatMap((set) => axis.map((value) => [...set, value])), [[]]);
-  const names = sets.map((values) => `${entry.name}${labelText(entry.labels, values)} `);
+  const names = labelSets(axes).map((values) => `${entry.name}${labelText(entry.labels, values)} `);
   const counts = new Float64Array(names.length);
   /** The index of each series. Created when it is first needed. */
   let places: Map<string, number> | undefined;
@@ -66,6 +65,49 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
       let text = head;
       for (let index = 0; index < names.length; index += 1) text += `${names[index] ?? ''}${counts[index] ?? 0}\n`;
       return text;
+    },
+  };
+}
+
+/** Returns all combinations of label values. The last label varies fastest. */
+function labelSets(axes: readonly (readonly string[])[]): string[][] {
+  return axes.reduce<string[][]>((all, axis) => all.flatMap((set) => axis.map((value) => [...set, value])), [[]]);
+}
+
+/** A metric that can be written in the exposition format, and the number of its series. */
+interface WritableMetric {
+  readonly series: number;
+  text(): string;
+}
+
+/** Returns the number of series that several metrics have together. */
+export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): number {
+  return metrics.reduce((sum, { series }) => sum + series, 0);
+}
+
+/** One value of each label, in the order of the labels. */
+type LabelSet<Axes extends readonly (readonly string[])[]> = { -readonly [Index in keyof Axes]: Axes[Index][number] };
+
+/**
+ * Creates a gauge with one series for each combination of its label values. `read` is called at each scrape. It returns
+ * a function that returns the value of a series, or undefined to omit the series.
+ */
+export function createGaugeFamily<const Axes extends readonly (readonly string[])[]>(
+  entry: MetricEntry,
+  axes: Axes,
+  read: () => (...values: LabelSet<Axes>) => number | undefined,
+): WritableMetric {
+  const sets = labelSets(axes) as LabelSet<Axes>[];
+  const series = sets.map((values) => ({ values, name: `${entry.name}${labelText(entry.labels, values)} ` }));
+  return {
+    series: series.length,
+    text() {
+      const valueOf = read();
+      const lines = series.map(({ values, name }) => {
+        const value = valueOf(...values);
+        return value === undefined ? '' : `${name}${value}\n`;
+      });
+      return headText(entry) + lines.join('');
     },
   };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AggregatorRegistry, collectDefaultMetrics, type MetricObject, Registry } from 'prom-client';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
-import { type CounterFamily, type Counts, createCounterFamily, UNDOCUMENTED } from './metric-families.ts';
+import { type CounterFamily, type Counts, createCounterFamily, seriesOf, UNDOCUMENTED } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
@@ -93,7 +93,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let ladder = createLadder();
   /** The metrics that are neither metrics of requests nor in the registry. */
   const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
-  const fixed = () => others().reduce((sum, { series }) => sum + series, gauges.series);
+  const fixed = () => gauges.series + seriesOf(others());
   // The counters always read the latest options, so that they take reloads of the baseline into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());

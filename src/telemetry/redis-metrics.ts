@@ -4,12 +4,12 @@ import type { RedisOutcome } from '../redis/connect-redis.ts';
 import {
   type CounterFamily,
   createCounterFamily,
+  createGaugeFamily,
   createHistogramFamily,
-  headText,
   type HistogramFamily,
-  labelText,
+  seriesOf,
 } from './metric-families.ts';
-import { type MetricEntry, METRICS } from './metric-list.ts';
+import { METRICS } from './metric-list.ts';
 
 /** The metrics of the state that gateways share. They exist only if Redis is configured. */
 export interface RedisMetrics {
@@ -75,14 +75,14 @@ export function createRedisMetrics(): RedisMetrics {
   /** Returns the number of distinct values of a property among the gateways. */
   const variants = (property: (typeof PROPERTIES)[number]) => new Set(instances().map((one) => one[property])).size;
   const all = [
-    gauge(METRICS.redisUp, () => Number(sources?.isAvailable() ?? false)),
-    gauge(METRICS.unsynced, () => sources?.unsyncedSeconds() ?? 0),
+    createGaugeFamily(METRICS.redisUp, [], () => () => Number(sources?.isAvailable() ?? false)),
+    createGaugeFamily(METRICS.unsynced, [], () => () => sources?.unsyncedSeconds() ?? 0),
     ...families,
-    labeledGauge(METRICS.sharedCache, RESULTS, pages),
-    gauge(METRICS.sharedWaits, () => pages('waits')),
-    gauge(METRICS.sharedAvoided, () => pages('avoided')),
-    gauge(METRICS.fleetInstances, () => instances().length),
-    labeledGauge(METRICS.fleetVariants, PROPERTIES, variants),
+    createGaugeFamily(METRICS.sharedCache, [RESULTS], () => pages),
+    createGaugeFamily(METRICS.sharedWaits, [], () => () => pages('waits')),
+    createGaugeFamily(METRICS.sharedAvoided, [], () => () => pages('avoided')),
+    createGaugeFamily(METRICS.fleetInstances, [], () => () => instances().length),
+    createGaugeFamily(METRICS.fleetVariants, [PROPERTIES], () => variants),
   ];
   return {
     commanded(outcome, milliseconds) {
@@ -93,23 +93,7 @@ export function createRedisMetrics(): RedisMetrics {
     watch: (given) => void (sources = given),
     sources: () => sources,
     families,
-    series: all.reduce((sum, { series }) => sum + series, 0),
+    series: seriesOf(all),
     text: () => all.map((metric) => metric.text()).join(''),
   };
-}
-
-/** Creates a metric without labels, whose value is read at each scrape. */
-function gauge(entry: MetricEntry, value: () => number) {
-  return { series: 1, text: () => `${headText(entry)}${entry.name} ${value()}\n` };
-}
-
-/** Creates a metric with one label, whose values are read at each scrape. */
-function labeledGauge<Value extends string>(
-  entry: MetricEntry,
-  values: readonly Value[],
-  count: (value: Value) => number,
-) {
-  const names = values.map((value) => [`${entry.name}${labelText(entry.labels, [value])} `, value] as const);
-  const text = () => headText(entry) + names.map(([name, value]) => `${name}${count(value)}\n`).join('');
-  return { series: names.length, text };
 }
