@@ -5,7 +5,8 @@ import type { Decision, Requirement } from '../model/requirement.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
-import { PASSTHROUGH_BASE, type UndocumentedVerdict } from './undocumented/policy.ts';
+import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
+import type { UndocumentedVerdict } from './undocumented/verdict.ts';
 
 /** Returns the configuration entry that sets a check of an operation to `report`. */
 function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {

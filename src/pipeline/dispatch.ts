@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { OperationTarget, Target } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
-import { admitUndocumented, nameExistingPath } from './undocumented/verdict.ts';
+import { admitUndocumented, nameExistingPath } from './undocumented/admit.ts';
 import { recordUnverified } from './upstream-violation.ts';
 
 /** The result of dispatching a request. */

@@ -14,7 +14,7 @@ import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { permissionRefusal } from './stages/authorize.ts';
 import { pageKey } from './stored-reply.ts';
-import type { UndocumentedVerdict } from './undocumented/policy.ts';
+import type { UndocumentedVerdict } from './undocumented/verdict.ts';
 import { unsafeTargetReason } from './targets.ts';
 
 /** A hypothetical request to explain. */

@@ -14,7 +14,7 @@ import type { Plan } from './plan.ts';
 import type { TargetKeys } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
-import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
+import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/verdict.ts';
 
 /** The meaning of a request target, which depends only on the method, the target and the contract. */
 export type Target = OperationTarget | UndocumentedTarget;

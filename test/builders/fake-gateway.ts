@@ -5,7 +5,7 @@ import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets } from '../../src/pipeline/targets.ts';
 import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';
-import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/policy.ts';
+import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/verdict.ts';
 import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
 import { compilePathTemplate } from '../../src/privacy/path-text.ts';
 import { compileLegacyAddresses } from '../../src/upstream/addresses.ts';

@@ -201,7 +201,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/pipeline/undocumented/plan.ts',
+    file: 'src/pipeline/undocumented/authorize.ts',
     find: 'access.serviceCredential && principal.authorization === undefined',
     replace: 'false',
     test: 'test/pipeline/dispatch.test.ts',

@@ -1,90 +1,59 @@
-import { GatewayError } from '../../errors/gateway-error.ts';
+import type { PathMatch } from '../../contract/paths.ts';
 import type { Arrival } from '../../model/arrival.ts';
-import type { Violation } from '../../model/violation.ts';
-import type { KnownRequest } from '../exchange.ts';
-import type { CompiledGateway } from '../compiled-gateway.ts';
-import { PASSTHROUGH_BASE, type PassingVerdict, type UndocumentedVerdict } from './policy.ts';
+import type { Operation } from '../../model/operation.ts';
+import { plainPath } from './path-matching.ts';
 
-/** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
-export function admitUndocumented(
-  gateway: Pick<CompiledGateway, 'shadow' | 'checks' | 'pathTemplate'>,
-  { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
-  verdict: UndocumentedVerdict,
-): PassingVerdict {
-  gateway.shadow?.requestReceived(trace, arrival);
-  const level = gateway.checks.undocumented;
-  const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
-  if (!verdict.pass || verdict.reported)
-    trace.violations.push(
-      undocumented(placeOf(arrival, gateway.pathTemplate(arrival.path, false)), documentedPath, verdict.isDisabled),
-    );
-  trace.undocumented = {
-    level,
-    outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
-  };
-  if (!verdict.pass) throw undocumentedRefusal(arrival, verdict.code, verdict.allow);
-  return verdict;
+/** The verdict for a request that is forwarded even though it is not in the contract. */
+export interface PassingVerdict {
+  readonly pass: true;
+  readonly permission: string | undefined;
+  readonly reported: boolean;
+  /** True if the contract contains the path but not this method. Used in reports. */
+  readonly documentedPath?: boolean;
+  /** True if the method belongs to an operation that was inferred and is disabled. */
+  readonly isDisabled?: boolean;
 }
 
-const exceptionFor = (what: string) => `${what} are forwarded only with an entry in undocumented.allow`;
+/** The verdict for a request that matches no operation. */
+export type UndocumentedVerdict =
+  | PassingVerdict
+  | {
+      readonly pass: false;
+      readonly code: 'not_in_contract' | 'method_not_allowed';
+      readonly allow: readonly string[];
+      readonly isDisabled?: boolean;
+    };
 
-function undocumentedRefusal(
+/**
+ * Decides what to do with a request that matches no operation. If the path is in the contract, `byMethod` contains its
+ * operations. `isAlias` is true if the path is another spelling of a path in the contract.
+ */
+export type UndocumentedPolicy = (
+  method: string,
+  path: string,
+  byMethod: ReadonlyMap<string, Operation> | undefined,
+  isAlias?: boolean,
+) => UndocumentedVerdict;
+
+/**
+ * Returns the policy's verdict on a request that matches no operation. `match` is the contract path that matches the
+ * request's path, if any. `matchPath` finds the matching contract path of any other path.
+ */
+export function undocumentedVerdict(
+  policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
-  code: 'not_in_contract' | 'method_not_allowed',
-  allow: readonly string[],
-): GatewayError {
-  const exceptions = path.startsWith(PASSTHROUGH_BASE);
-  if (code === 'method_not_allowed') {
-    const text = `${method.slice(0, 20)} is not allowed for this address; the allowed methods are ${allow.join(', ')}.`;
-    const details = [
-      { in: 'method', message: `use ${allow.join(' or ')}` },
-      ...(exceptions ? [{ in: 'method', message: exceptionFor('other methods') }] : []),
-    ];
-    return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
-  }
-  return new GatewayError(code, 'This address is not in the contract.', {
-    details: [
-      { in: 'path', message: 'paths must match exactly, including case, slashes and the suffix .json' },
-      ...(exceptions ? [{ in: 'path', message: exceptionFor('other paths') }] : []),
-    ],
-  });
+  match: PathMatch | undefined,
+  matchPath: (path: string) => PathMatch | undefined,
+): UndocumentedVerdict {
+  // If the method belongs to a disabled operation, the path is treated as undocumented (rules, 10).
+  const isDisabled = match?.undocumentedMethods.has(method) === true;
+  const isAlias = match === undefined && isSpellingOfKnownPath(path, matchPath);
+  const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod, isAlias);
+  return isDisabled ? { ...verdict, isDisabled } : verdict;
 }
 
-/**
- * Makes the location of a reported violation more precise after a successful response has shown that the path exists on
- * the upstream. A client can put anything into an invented path, even people's names, but the first word of an existing
- * path is known to come from the server.
- */
-export function nameExistingPath(
-  { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,
-  { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
-): void {
-  const { violations } = trace;
-  const index = violations.findIndex(({ check, candidate }) => check === 'undocumented' && candidate === undefined);
-  const violation = violations[index];
-  if (violation !== undefined)
-    violations[index] = { ...violation, at: placeOf(arrival, pathTemplate(arrival.path, true)) };
-}
-
-const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
-
-/**
- * Returns the violation for an undocumented path. The violation's location consists of the method and the path with
- * placeholders, and can be copied to `undocumented.allow`.
- */
-function undocumented(at: string, documentedPath: boolean, isDisabled = false): Violation {
-  return {
-    check: 'undocumented',
-    direction: 'request',
-    category: 'not-allowed',
-    location: documentedPath ? 'method' : 'path',
-    at,
-    keyword: documentedPath ? 'method' : 'path',
-    schemaPath: '',
-    message: isDisabled
-      ? 'This method of the path is only inferred, and contract.inferred is off.'
-      : documentedPath
-        ? 'The contract has this path, but not this method.'
-        : 'The contract does not have this path.',
-  };
+/** Returns whether a server could interpret this path as a path in the contract. Some servers ignore case. */
+function isSpellingOfKnownPath(path: string, matchPath: (path: string) => PathMatch | undefined): boolean {
+  const plain = plainPath(path);
+  return [plain, plain.toLowerCase()].some((spelling) => spelling !== path && matchPath(spelling) !== undefined);
 }

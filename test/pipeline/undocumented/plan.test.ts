@@ -7,7 +7,6 @@ import {
   compileUndocumentedPlan,
   undocumentedPlanLine,
   type UndocumentedPlanParts,
-  passthroughPurges,
 } from '../../../src/pipeline/undocumented/plan.ts';
 import type { AllowEntry } from '../../../src/pipeline/undocumented/policy.ts';
 import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
@@ -218,31 +217,5 @@ describe('the addresses of the legacy server in a response', () => {
   it('are not searched for in an encoded body', async () => {
     const headers: HeaderPairs = [...TEXT, ['Content-Encoding', 'gzip']];
     expect((await shown({ headers })).found).toBeUndefined();
-  });
-});
-
-describe('the purges of an undocumented write', () => {
-  it('include the node that it names and the lists of its resource', () => {
-    expect(passthroughPurges('/services/v2/question/17/answer.json')).toEqual(['node:17', 'questions']);
-    expect(passthroughPurges('/services/v2/idea/3.json')).toEqual(['node:3', 'ideas']);
-  });
-
-  it('include only the lists if no node is named', () => {
-    expect(passthroughPurges('/services/v2/topic.json')).toContain('topics');
-  });
-
-  it('include everything if the resource is unknown', () => {
-    expect(passthroughPurges('/services/v2/jobs/gdpr/schedule.json')).toBeUndefined();
-    expect(passthroughPurges('/elsewhere/question/17.json')).toBeUndefined();
-  });
-
-  // Every object inherits these properties. Looking up a name that the client chooses must not find them.
-  it.each(['constructor', 'toString', '__proto__'])('include everything for a resource called %s', (name) => {
-    expect(passthroughPurges(`/services/v2/${name}/17.json`)).toBeUndefined();
-  });
-
-  it('include no node for an invalid id', () => {
-    expect(passthroughPurges('/services/v2/question/17x/answer.json')).toEqual(['questions']);
-    expect(passthroughPurges('/services/v2/question/17.json')).toEqual(['node:17', 'questions']);
   });
 });

@@ -1,8 +1,7 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/model/operation.ts';
-import { compilePathTemplate, placeText } from '../../../src/privacy/path-text.ts';
-import { compilePathPattern, compileUndocumentedPolicy, plainPath } from '../../../src/pipeline/undocumented/policy.ts';
+import { plainPath } from '../../../src/pipeline/undocumented/path-matching.ts';
+import { compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
 describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
@@ -69,41 +68,6 @@ describe('the policy for undocumented paths', () => {
     const writes = compileUndocumentedPolicy('enforce', false, [{ method: 'POST', path: '/services/v2/node.json' }]);
     expect(writes('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
   });
-});
-
-describe('a path pattern', () => {
-  it.each([
-    ['/a/{id}.json', '/a/7.json', true],
-    ['/a/{id}.json', '/a/7/8.json', false],
-    ['/a/{id}.json', '/a/.json', false],
-    ['/a/{id}.json', '/A/7.json', false],
-    ['/a/b.json', '/a/bxjson', false],
-    ['/a/**', '/a/b/c', true],
-    ['/a/**', '/a/', false],
-    ['/a/**', '/ab', false],
-    ['/a/*/c', '/a/b/c', true],
-  ])('%s on %s is %s', (pattern, path, expected) => {
-    expect(compilePathPattern(pattern)(path)).toBe(expected);
-  });
-});
-
-it('the template of any path is a pattern that matches the path, also after the ledger has stored it', () => {
-  const template = compilePathTemplate(['/services/v2/question/{questionId}/answer.json']).of;
-  const segment = fc.oneof(
-    fc.constantFrom('question', 'answer', 'poll', '7', 'QA-1', 'a.b', '', 'jana%20cerny', 'x'.repeat(31)),
-    fc.string({ unit: fc.constantFrom(...'abcXYZ019._~-%:@'.split('')), maxLength: 40 }),
-  );
-  const path = fc
-    .tuple(fc.array(segment, { minLength: 1, maxLength: 14 }), fc.constantFrom('', '.json', '/'))
-    .map(([segments, ending]) => `/services/v2/${segments.join('/')}${ending}`);
-  fc.assert(
-    fc.property(path, fc.boolean(), (sent, exists) => {
-      const found = template(sent, exists);
-      const stored = placeText(`GET ${found}`).slice(4);
-      expect(compilePathPattern(found)(sent), found).toBe(true);
-      expect(stored.endsWith('…') || stored === found, stored).toBe(true);
-    }),
-  );
 });
 
 /*
