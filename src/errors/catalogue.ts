@@ -60,10 +60,7 @@ export const ERRORS = {
 /** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/**
- * The error codes for requests that authentication refuses. The metric for failed authentication counts each code
- * separately.
- */
+/** The codes for requests that authentication refuses. They are the labels of the metric for failed authentication. */
 export const AUTHENTICATION_CODES = [
   'credentials_required',
   'credentials_refused',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
-import { type ErrorForm, toErrorBody, GatewayError } from '../errors/gateway-error.ts';
+import { type ErrorForm, toErrorBody } from '../errors/error-body.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';

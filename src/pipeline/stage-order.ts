@@ -1,7 +1,7 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
-import type { StagePlanner } from './plan.ts';
+import type { StagePlanner } from './stage.ts';
 import type { Decide } from './decide-permission.ts';
 import { authorize } from './stages/authorize.ts';
 import { boundPage } from './stages/bound-page.ts';

@@ -18,7 +18,7 @@ import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
-import type { Handler, StagePlanner } from '../../src/pipeline/plan.ts';
+import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
 /** Creates a documented list operation with paging. Its responses can be cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {

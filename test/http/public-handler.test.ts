@@ -17,7 +17,7 @@ import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
-import type { Handler } from '../../src/pipeline/plan.ts';
+import type { Handler } from '../../src/pipeline/stage.ts';
 import { type Call, callAt } from '../builders/call.ts';
 import {
   callerNamed,

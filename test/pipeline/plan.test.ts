@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { compilePlan, planLine, type StagePlanner } from '../../src/pipeline/plan.ts';
+import { compilePlan, planLine } from '../../src/pipeline/plan.ts';
+import type { StagePlanner } from '../../src/pipeline/stage.ts';
 import { exchangeWith, failureOf, plannedWith, replyWith } from '../builders/exchange.ts';
 
 const passing = (name: string, order: string[]): StagePlanner => ({

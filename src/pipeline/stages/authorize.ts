@@ -15,7 +15,7 @@ import {
 } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /**
  * Refuses callers who lack the permissions that the contract requires, and compares the gateway's verdict with the

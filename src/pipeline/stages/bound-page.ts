@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner } from '../plan.ts';
+import type { Handler, StagePlanner } from '../stage.ts';
 
 /**
  * Checks `page` and `pageSize` against their bounds before the request is sent upstream, and again when the response

@@ -11,7 +11,7 @@ import type { Exchange } from '../exchange.ts';
 import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner } from '../plan.ts';
+import type { Handler, StagePlanner } from '../stage.ts';
 
 /** The services that this stage needs. */
 export interface CachePageServices {

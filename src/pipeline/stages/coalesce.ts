@@ -4,7 +4,7 @@ import { createSingleFlight } from '../../lib/single-flight.ts';
 import type { Trace } from '../../model/trace.ts';
 import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /**
  * Combines simultaneous requests from the same audience for the same page into one upstream request. If spans are

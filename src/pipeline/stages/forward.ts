@@ -24,7 +24,7 @@ import type { Exchange } from '../exchange.ts';
 import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */

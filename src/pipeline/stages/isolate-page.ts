@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 import { pageKey } from '../stored-reply.ts';
 
 /** The services that this stage needs. */

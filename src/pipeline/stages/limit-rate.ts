@@ -6,7 +6,7 @@ import { networkOf } from '../../lib/network-address.ts';
 import type { RateLimitRule } from '../../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
 import type { KnownRequest } from '../exchange.ts';
-import type { Stage, StagePlanner } from '../plan.ts';
+import type { Stage, StagePlanner } from '../stage.ts';
 
 /** Counts requests against the rules of `rateLimits`. */
 export interface RateLimiter {

@@ -5,7 +5,7 @@ import type { JsonLimits } from '../../lib/bounded-json.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** Refuses all requests for an operation that an operator has disabled, until the override ends. */
 export function refuseDisabled(clock: Clock): StagePlanner {

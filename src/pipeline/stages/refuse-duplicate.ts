@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { UploadMemory } from '../../gdpr/upload-memory.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** Refuses a GDPR upload that repeats the same caller's recent upload, unless the caller forces it (rules, 9). */
 export function refuseDuplicate(uploads: UploadMemory): StagePlanner {

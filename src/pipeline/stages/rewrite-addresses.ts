@@ -2,7 +2,7 @@ import { etagOf } from '../../cache/representation.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** Rewrites absolute addresses of the legacy host in responses (rules, 11). */
 export interface LegacyAddresses {

@@ -5,7 +5,7 @@ import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { toGatewayError } from '../../upstream/transport-failure.ts';
 import { translateFailure as translate } from '../../upstream/translate-failure.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** The services that this stage needs. */
 export interface TranslateFailureServices {

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 
 /** The result of checking a request body: its violations, and the code and details to use for a refusal. */
 export interface BodyFindings {

@@ -24,7 +24,7 @@ import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import type { StagePlanner } from '../plan.ts';
+import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
 
 /** Services that response validation needs. */

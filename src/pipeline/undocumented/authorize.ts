@@ -5,7 +5,7 @@ import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import { traceDecision } from '../decide-permission.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Stage } from '../plan.ts';
+import type { Stage } from '../stage.ts';
 import { permissionRefusal } from '../stages/authorize.ts';
 
 /** Services that decide whether a caller may use an undocumented path. */

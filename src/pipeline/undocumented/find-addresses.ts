@@ -3,7 +3,7 @@ import type { Trace } from '../../model/trace.ts';
 import { createLegacyAddressScan, type LegacyAddresses } from '../../upstream/addresses.ts';
 import { contentCodings } from '../../upstream/response-body.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Stage } from '../plan.ts';
+import type { Stage } from '../stage.ts';
 import type { Reply } from '../reply.ts';
 
 /** Reports addresses of the legacy server in bodies, which are forwarded unchanged. */

@@ -7,7 +7,7 @@ import { uploadOf } from '../../upstream/send-proxied.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler } from '../plan.ts';
+import type { Handler } from '../stage.ts';
 import { endedEarly, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
 
 /** The services that forward requests to undocumented paths. */

@@ -1,6 +1,6 @@
 import type { Checks } from '../../model/checks.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Handler, Stage } from '../plan.ts';
+import type { Handler, Stage } from '../stage.ts';
 import { limitBy, type RateLimiter } from '../stages/limit-rate.ts';
 import { authorize, type UndocumentedAccess } from './authorize.ts';
 import { findAddresses } from './find-addresses.ts';

@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Stage } from '../plan.ts';
+import type { Stage } from '../stage.ts';
 import type { Reply } from '../reply.ts';
 
 /** Removes the stored responses with these tags, or all stored responses if there is no argument. */

@@ -3,7 +3,7 @@ import type { HeaderPairs } from '../../model/header-pairs.ts';
 import { StreamedBody } from '../../model/streamed-body.ts';
 import { createLegacyAddressRewriter, type LegacyAddresses } from '../../upstream/addresses.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Stage } from '../plan.ts';
+import type { Stage } from '../stage.ts';
 import { isText, reportAddresses } from './find-addresses.ts';
 import { publicHeaders } from './public-headers.ts';
 

@@ -4,7 +4,7 @@ import type { Violation } from '../../../src/model/violation.ts';
 import { bodyFactsOf, createKnownBodies } from '../../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
-import type { Handler } from '../../../src/pipeline/plan.ts';
+import type { Handler } from '../../../src/pipeline/stage.ts';
 import {
   arrivalWith,
   createNext,
