@@ -89,7 +89,7 @@ most important number, because throughput also depends on the programs on the ot
 of the table’s first Portico row (bold) with those of the other rows: for CPU, lower is better; for requests per
 second, higher is better.
 
-Before and after the rounds, one response of each server is compared byte for byte with the upstream’s page, and the
+Before and after the rounds, one response from each server is compared byte for byte with the upstream’s page, and the
 headers of Portico’s response must show that it was a hit, a validated miss or a passthrough. During the rounds, the
 number of error statuses and the bytes per response must be as expected, and Portico’s metrics must account for every
 request.`;

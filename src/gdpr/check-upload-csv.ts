@@ -45,7 +45,7 @@ const MAX_CELLS = 16;
 
 /** A check that processes a file in parts, each of which consists of whole rows. */
 interface PartialCheck {
-  /** Checks the next part. Returns false if there is no part left. */
+  /** Checks the next part. Returns false if there are no parts left. */
   nextPart(): boolean;
   result(): CsvCheck;
 }

@@ -187,7 +187,7 @@ interface KeyEntry {
   readonly need: number;
 }
 
-/** Writes an object's members and their hash table to the memory, and returns the address of the table. */
+/** Writes an object's members and their hash table to memory, and returns the address of the table. */
 function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   const buckets = 2 ** Math.ceil(Math.log2(entries.length * 2));
   const table = memory.allocate(layout.TABLE_BUCKETS + buckets * 4);

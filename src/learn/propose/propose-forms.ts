@@ -129,7 +129,7 @@ function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): Proposed
 }
 
 /**
- * Returns the actions that add types. An overlay cannot update references and type lists, so each action replaces the
+ * Returns the actions that add types. An overlay cannot update references or type lists, so each action replaces the
  * whole field.
  */
 function widen(

@@ -202,8 +202,8 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Uses a new release label and a new set of operations. Call `flush` first, so that data that has not been written
-   * yet is not counted under the new label.
+   * Uses a new release label and a new set of operations. Call `flush` first, so that unwritten data is not
+   * counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
   /** Writes the remaining data and closes the store. */
