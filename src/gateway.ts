@@ -21,7 +21,7 @@ import { loadStart } from './assembly/load-start.ts';
 import { reportToPrimary } from './assembly/operators/operator-view.ts';
 import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/sharing/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
-import { logBaseline } from './assembly/features/assemble-ledger.ts';
+import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
 import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';

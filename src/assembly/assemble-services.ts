@@ -1,41 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Trace } from '../model/trace.ts';
-import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
-import { toCauseLine } from '../privacy/cause-line.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { followChanges } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
+import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
-import { createLoginLimiter } from '../identity/login-limiter.ts';
 import { createSharedLoginLimiter } from '../identity/identity-fleet.ts';
+import { createLoginLimiter } from '../identity/login-limiter.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
-import type { IsAccepted } from '../ladder/ladder-rows.ts';
-import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
+import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isOutage } from '../model/ledger-entry.ts';
+import type { Trace } from '../model/trace.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
-import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/decide-permission.ts';
-import type { Redis } from '../redis/connect-redis.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { createAccessLog, createLogger } from '../telemetry/logs.ts';
-import type { SpanSubject } from '../telemetry/request-spans.ts';
-import { publicOriginOf } from '../upstream/addresses.ts';
-import type { AddressChange } from '../upstream/address-pool.ts';
+import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createRateLimiter, type RateLimiter } from '../pipeline/stages/limit-rate.ts';
+import { toCauseLine } from '../privacy/cause-line.ts';
+import type { Redis } from '../redis/connect-redis.ts';
+import { createAccessLog, createLogger } from '../telemetry/logs.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { SpanSubject } from '../telemetry/request-spans.ts';
+import type { AddressChange } from '../upstream/address-pool.ts';
+import { publicOriginOf } from '../upstream/addresses.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './features/assemble-ladder.ts';
+import { type Acceptance, createAcceptance } from './features/baseline.ts';
 import { createAuthenticator, type LoginMemory, refusesByIdentity } from './features/create-authenticator.ts';
-import {
-  type AcceptsViolation,
-  createLastingServices,
-  type LastingServices,
-  metricsOptions,
-} from './lasting-services.ts';
+import type { Upstreams } from './features/upstreams.ts';
+import { assembleShadow } from './features/watch-shadow.ts';
+import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
 import {
   budgetsOfPrimary,
@@ -46,8 +42,6 @@ import {
 } from './sharing/process-role.ts';
 import { type SharedDemotions, shareDemotions } from './sharing/shared-demotions.ts';
 import { openSharedState, type SharedState } from './sharing/shared-state.ts';
-import type { Upstreams } from './features/upstreams.ts';
-import { assembleShadow } from './features/watch-shadow.ts';
 
 /** The system facilities that tests and embedding applications can replace. */
 export interface AssemblyParts {
@@ -61,7 +55,7 @@ export interface AssemblyParts {
 }
 
 /** The gateway's services. A reload replaces some of them and passes the new settings to the others. */
-export interface Services extends LastingServices {
+export interface Services extends LastingServices, Acceptance {
   readonly upstream: Upstream;
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
@@ -74,9 +68,6 @@ export interface Services extends LastingServices {
   readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
-  readonly isAccepted: AcceptsViolation;
-  /** Returns whether the baseline accepts an entry in the ledger. */
-  readonly accepts: IsAccepted;
   /** The number of reloads that have withdrawn the acceptance of a violation. */
   readonly withdrawals: number;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
@@ -223,22 +214,6 @@ function openRateLimiter(
   const limiter = createRateLimiter({ rules, redis, takeElsewhere, onLimited });
   if (role?.kind === 'primary') serveBudgets(role, limiter);
   return limiter;
-}
-
-/** Creates the two functions that look up violations in the baseline. */
-function createAcceptance(
-  baseline: Start['baseline'],
-  kindOf: KindOf,
-  clock: Clock,
-): Pick<Services, 'accepts' | 'isAccepted'> {
-  const accepts: IsAccepted = (entry) =>
-    baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
-  const isAccepted: Services['isAccepted'] = (operation, upstreamStatus, violation) => {
-    if (baseline === undefined) return false;
-    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
-    return accepts({ fingerprint, check: violation.check, status });
-  };
-  return { accepts, isAccepted };
 }
 
 function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger): Upstream {

@@ -63,28 +63,3 @@ export async function calibrate(settings: Settings, { authenticator, logger }: S
     },
   };
 }
-
-/**
- * Tests the new verifier during a reload, before it is used for requests. The test is made only if the reload replaces
- * the verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
- * throws a StartFault, so that the previous verifier stays in use.
- */
-export async function calibrateReload(
-  settings: Settings,
-  services: Services,
-  before: { readonly settings: Settings; readonly services: Services },
-): Promise<Calibration | undefined> {
-  const isSame = services.authenticator === before.services.authenticator;
-  if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
-  const calibration = await calibrate(settings, services);
-  const { state, stop } = calibration;
-  if (state.needed !== true || state.kind === 'calibrated') return calibration;
-  stop();
-  throw new StartFault([
-    {
-      ...settings.placeOf('/authentication/verifier'),
-      message: 'credentials cannot be verified with this configuration: the upstream does not respond to the probe',
-      suggestion: 'correct upstream.url and authentication.probe, or reload when the upstream responds',
-    },
-  ]);
-}

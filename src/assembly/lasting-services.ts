@@ -6,38 +6,38 @@ import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
-import { createUploadMemory, type UploadMemory, redisUploadClaims, shareUploads } from '../gdpr/upload-memory.ts';
+import { createUploadMemory, redisUploadClaims, shareUploads, type UploadMemory } from '../gdpr/upload-memory.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
-import type { IsAccepted } from '../ladder/ladder-rows.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import { ledgerAt } from '../ledger/store/ledger-location.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Violation } from '../model/violation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
 import type { Override } from '../overrides/override.ts';
-import type { SharedDocument } from '../redis/shared-document.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
+import type { SharedDocument } from '../redis/shared-document.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
-import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
+import { createTracing, type Tracing } from '../telemetry/tracing.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './features/assemble-ladder.ts';
-import { assembleOverrides } from './features/assemble-overrides.ts';
 import { assembleLedger } from './features/assemble-ledger.ts';
+import { assembleOverrides } from './features/assemble-overrides.ts';
+import { type Acceptance, baselineFollower } from './features/baseline.ts';
 import { createLearning, type Learning } from './features/learning.ts';
+import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, operatorView } from './operators/operator-view.ts';
+import { operatorView, type OperatorView } from './operators/operator-view.ts';
 import {
   type ProcessChanges,
   type ProcessRole,
@@ -46,7 +46,6 @@ import {
 } from './sharing/process-role.ts';
 import type { SharedDemotions } from './sharing/shared-demotions.ts';
 import type { SharedState } from './sharing/shared-state.ts';
-import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 
 /** The services that exist until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {
@@ -101,15 +100,8 @@ interface Live {
   duplicateWindowSeconds: number;
 }
 
-/** Returns whether the baseline accepts a violation. `status` is the upstream's status. */
-export type AcceptsViolation = (
-  operation: string | undefined,
-  status: number | undefined,
-  violation: Violation,
-) => boolean;
-
 /** What the long-lived services depend on apart from the settings. */
-interface First {
+interface First extends Acceptance {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly upstream: Upstream;
@@ -117,8 +109,6 @@ interface First {
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
   readonly kindOf: KindOf;
-  readonly accepts: IsAccepted;
-  readonly isAccepted: AcceptsViolation;
   readonly shared: SharedState | undefined;
   readonly processes: ProcessChanges | undefined;
   readonly demotions: SharedDemotions | undefined;
@@ -246,24 +236,6 @@ function openUploads(
 }
 
 /**
- * Returns a function that applies the changes that operators make to the baseline at other gateways. Changes from
- * before this gateway started are ignored, because they may be older than the file that it has read.
- */
-function baselineFollower(live: Pick<Live, 'baseline'>, { clock, logger, role }: First) {
-  const startedAt = clock();
-  // Only the primary process writes the file. Its workers do not.
-  const isWriter = role?.kind !== 'worker';
-  return (change: BaselineChange) => {
-    if (change.at < startedAt || live.baseline === undefined) return;
-    const { file } = live.baseline;
-    logger.info({ file, fingerprint: change.fingerprint }, 'another gateway or process has changed the baseline');
-    live.baseline
-      .adopt(change, isWriter)
-      .catch((error: unknown) => logger.error({ file, err: error }, 'a change to the baseline cannot be written'));
-  };
-}
-
-/**
  * Returns a listener that applies the purges of all gateways and the changes that other gateways make to the baseline.
  * This gateway's own purges are applied again when they appear in the log, because a page that another gateway fetched
  * before the purge may have been stored since then.
@@ -294,7 +266,7 @@ function startTracing({ tracing, listen, placeOf }: Settings, instance: string, 
 export function metricsOptions(
   settings: Settings,
   start: Start,
-  isAccepted: AcceptsViolation,
+  isAccepted: Acceptance['isAccepted'],
   loadedAt: number,
 ): MetricsOptions {
   const { contract, shadow, roles, baseline } = start;

@@ -16,7 +16,7 @@ import { compilePermissionMessage, type PermissionMessage } from '../upstream/pe
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './features/assemble-ladder.ts';
 import { readStoredOverrides } from './features/assemble-overrides.ts';
-import { type LearnedBefore, loadLearned } from './features/learning.ts';
+import { type LearnedBefore, loadLearned } from './load-learned.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before the services are created. */

@@ -3,8 +3,9 @@ import { changedKeys, type ReloadResult, restartFaults } from '../config/changed
 import type { SettingsReading } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
-import { type Assembled, type AssemblyParts, assembleServices } from './assemble-services.ts';
-import { type Calibration, calibrateReload } from './calibrate.ts';
+import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
+import { calibrate, type Calibration } from './calibrate.ts';
+import { refusesByIdentity } from './features/create-authenticator.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
 /** The trigger of a reload, which is logged. */
@@ -96,6 +97,31 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
     throw error;
   }
   return { outcome: 'applied', changed: changes(before, { settings, start, services }), warnings: start.warnings };
+}
+
+/**
+ * Tests the new verifier during a reload, before it is used for requests. The test is made only if the reload replaces
+ * the verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
+ * throws a StartFault, so that the previous verifier stays in use.
+ */
+async function calibrateReload(
+  settings: Settings,
+  services: Services,
+  before: Assembled,
+): Promise<Calibration | undefined> {
+  const isSame = services.authenticator === before.services.authenticator;
+  if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
+  const calibration = await calibrate(settings, services);
+  const { state, stop } = calibration;
+  if (state.needed !== true || state.kind === 'calibrated') return calibration;
+  stop();
+  throw new StartFault([
+    {
+      ...settings.placeOf('/authentication/verifier'),
+      message: 'credentials cannot be verified with this configuration: the upstream does not respond to the probe',
+      suggestion: 'correct upstream.url and authentication.probe, or reload when the upstream responds',
+    },
+  ]);
 }
 
 const refuse = (message: string) => new StartFault([{ source: 'portico', pointer: '', message }]);

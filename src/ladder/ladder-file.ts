@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../files/replace-file.ts';
 import { instantOf, objectOf, parseState, readIfExists } from '../files/state-file.ts';
+import { mergeItems } from '../redis/shared-document.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
 /** Stores the ladder's state so that it survives restarts. */
@@ -120,8 +121,22 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
-/** The format in which gateways in a fleet share the state through Redis. Each contract has its own document. */
-export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder };
+/** The document through which gateways in a fleet share the state in Redis. Each contract has its own document. */
+export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder, merge: mergeLadders };
+
+/**
+ * Merges this gateway's steps since `base` into the state that all gateways share. If both sides have a new step for
+ * the same check, a demotion takes precedence, because it is safer.
+ */
+function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
+  const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };
+  const steps = mergeItems(
+    lists,
+    ({ operation, check }) => `${operation} ${check}`,
+    (here, there) => (here?.move === 'demoted' && there?.move !== 'demoted' ? here : there),
+  );
+  return { contract: theirs.contract, since: Math.min(mine.since, theirs.since), steps };
+}
 
 function toStep(value: unknown, place: string): LadderStep {
   const { operation, check, move, at, judged, failed, windowSeconds } = objectOf(value, place);

@@ -1,5 +1,4 @@
 import type { CheckName, Checks } from '../model/checks.ts';
-import { mergeItems } from '../redis/shared-document.ts';
 
 /** The numbers that caused a step: the results, the failures and the length of the window. */
 export interface LadderEvidence {
@@ -60,20 +59,6 @@ export interface OperationLevels {
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
   return lifted.move === 'promoted' ? [...rest, { ...lifted, move: 'lifted', at: now }] : rest;
-}
-
-/**
- * Merges this gateway's steps since `base` into the state that all gateways share. If both sides have a new step for
- * the same check, a demotion takes precedence, because it is safer.
- */
-export function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
-  const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };
-  const steps = mergeItems(
-    lists,
-    ({ operation, check }) => `${operation} ${check}`,
-    (here, there) => (here?.move === 'demoted' && there?.move !== 'demoted' ? here : there),
-  );
-  return { contract: theirs.contract, since: Math.min(mine.since, theirs.since), steps };
 }
 
 /**

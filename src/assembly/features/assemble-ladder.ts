@@ -5,7 +5,7 @@ import type { Contract } from '../../contract/contract.ts';
 import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../../ladder/create-ladder.ts';
 import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../../ladder/ladder-rows.ts';
 import { createLadderFile, LADDER_DOCUMENT, type LadderFile, readLadderFile } from '../../ladder/ladder-file.ts';
-import { type LadderState, type LadderStep, mergeLadders, startingState } from '../../ladder/ladder-step.ts';
+import { type LadderState, type LadderStep, startingState } from '../../ladder/ladder-step.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
 import type { LedgerReader } from '../../model/ledger-entry.ts';
@@ -72,12 +72,12 @@ export function assembleLadder(
     current: () => ladder.state(),
     adopt: (next) => ladder.adopt(next),
     onForeign: (next) => logAdopted(logger, ladder.state(), next),
-    merge: mergeLadders,
     // During a deployment, gateways with different contracts use separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),
     format: LADDER_DOCUMENT.format,
     parse: LADDER_DOCUMENT.parse,
+    merge: LADDER_DOCUMENT.merge,
     turnMs: PROMOTION_MS + TURN_MARGIN_MS,
   });
   const demoted = () =>

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
-import type { BaselineFile } from '../../ledger/baseline-file.ts';
 import { LedgerStoreError, type OpenedStore, StoreUnavailable } from '../../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
 import type { KindOf } from '../../ledger/record/fingerprint.ts';
@@ -22,11 +21,8 @@ interface LedgerParts {
 }
 
 /** Creates the ledger. Its store is not opened yet. */
-export function assembleLedger(
-  settings: Settings,
-  { contract }: Start,
-  { clock, kindOf, logger, location, writer, role }: LedgerParts,
-): Ledger {
+export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'contract'>, parts: LedgerParts): Ledger {
+  const { clock, kindOf, logger, location, role } = parts;
   const { ledger: options, release } = settings;
   const inMemory = openLedgerInMemory(options);
   return createLedger({
@@ -37,9 +33,7 @@ export function assembleLedger(
     inMemory,
     openStore: async () => {
       if (role?.kind === 'worker' && !location.isShared) return openLedgerOfPrimary(role);
-      const onDataLost = () =>
-        logger.error('the shared ledger has lost its data: counting starts again, and earlier counts are missing');
-      const opened = await openStore(settings, location, inMemory, logger, { ...writer, onDataLost });
+      const opened = await openStore(settings, parts, inMemory);
       if (role?.kind === 'primary') serveLedgerStore(role, opened);
       return opened;
     },
@@ -53,14 +47,14 @@ export function assembleLedger(
 
 async function openStore(
   { originOf, placeOf }: Settings,
-  location: LedgerLocation,
+  { location, writer, logger }: LedgerParts,
   inMemory: OpenedStore,
-  logger: Logger,
-  writer: LedgerWriter,
 ): Promise<OpenedStore> {
   if (!location.isLasting) return inMemory;
+  const onDataLost = () =>
+    logger.error('the shared ledger has lost its data: counting starts again, and earlier counts are missing');
   try {
-    return await location.open(writer);
+    return await location.open({ ...writer, onDataLost });
   } catch (error) {
     if (!(error instanceof LedgerStoreError)) throw error;
     if (location.mayBeReplaced && error.problem === 'unusable' && originOf(location.key) === 'default') {
@@ -70,19 +64,4 @@ async function openStore(
     const message = `${keysOf(location.key).join('.')}: ${error.message}`;
     throw new StartFault([{ ...placeOf(location.key), message, suggestion: error.fix }]);
   }
-}
-
-const MAX_REPORTED = 20;
-
-/** Logs a warning if the baseline file does not exist, or if it contains expired entries. */
-export function logBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
-  if (baseline === undefined) return;
-  const { file, missing } = baseline;
-  if (missing)
-    logger.warn({ file }, 'the baseline file does not exist: no violations are accepted until the console writes it');
-  const expired = baseline.expired(clock());
-  for (const { fingerprint, expires } of expired.slice(0, MAX_REPORTED))
-    logger.warn({ file, fingerprint, expires }, 'a violation is no longer accepted: its entry has expired');
-  if (expired.length > MAX_REPORTED)
-    logger.warn({ file, expired: expired.length }, 'more entries of the baseline have expired');
 }

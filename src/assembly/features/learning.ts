@@ -1,15 +1,13 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
-import { contractFolder } from '../../contract/contract-files.ts';
-import { readDocument } from '../../contract/document/read-document.ts';
-import type { DocumentNode } from '../../learn/document.ts';
 import { createLearner } from '../../learn/create-learner.ts';
-import type { Observations } from '../../learn/observations/observations.ts';
+import type { DocumentNode } from '../../learn/document.ts';
+import { createObservationWriter } from '../../learn/observations/observation-file.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import { createObservationWriter, readObservationFile } from '../../learn/observations/observation-file.ts';
 import { toSampledResponse } from '../../walk/sampled-response.ts';
+import type { LearnedBefore } from '../load-learned.ts';
 
 /** Samples traffic and stores the observations. */
 export interface Learning {
@@ -18,28 +16,6 @@ export interface Learning {
   /** Compares traffic with a different contract document from now on. Earlier observations are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
-}
-
-/** What learning starts with: the document of the enforced contract and the stored observations. */
-export interface LearnedBefore {
-  readonly document: DocumentNode;
-  readonly observations: Observations;
-}
-
-/** Returns the contract document, with its overlays applied, for comparison with traffic. */
-export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
-  return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
-}
-
-/**
- * If `learn.traffic` is on, reads the document and the stored observations. If the gateway is already `running`, its
- * observations are used instead of the stored ones. Throws a StartFault if a file is invalid.
- */
-export function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
-  const { traffic, file } = settings.learn;
-  if (!traffic) return undefined;
-  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
-  return { document: readLearnDocument(settings), observations };
 }
 
 /** Creates the service that samples forwarded responses. Errors in learning never affect a request. */

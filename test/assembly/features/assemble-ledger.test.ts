@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { assembleLedger } from '../../../src/assembly/features/assemble-ledger.ts';
-import type { Start } from '../../../src/assembly/load-start.ts';
 import type { ProcessRole } from '../../../src/assembly/sharing/process-role.ts';
 import { loadSettings } from '../../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
@@ -95,7 +94,7 @@ describe('the ledger of a gateway', () => {
   /** Assembles a ledger at a location, and collects what it logs. */
   function assembledAt(location: LedgerLocation, role?: ProcessRole) {
     const log: string[] = [];
-    const ledger = assembleLedger(settingsIn(tempFolder()), { contract: loadContract(CONTRACT_DEFAULTS) } as Start, {
+    const ledger = assembleLedger(settingsIn(tempFolder()), { contract: loadContract(CONTRACT_DEFAULTS) }, {
       clock: createTestClock(),
       kindOf: createKindOf(),
       logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
