@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { isPrivateHost } from '../lib/network-address.ts';
 import type { LadderStep } from '../ladder/ladder-step.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Severity } from '../model/severity.ts';
@@ -50,4 +51,9 @@ export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;
   return [`${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+}
+
+/** Returns whether a URL leads to a public network without encryption. */
+export function isClearAndPublic(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'http:' && !isPrivateHost(new URL(url).hostname);
 }

@@ -1,9 +1,14 @@
 import { bySeverity, type Severity } from '../model/severity.ts';
-import { ACCESS_RULES } from './access-rules.ts';
 import type { AuditRule, AuditSubject } from './audit-rule.ts';
+import { ANONYMOUS_RULES } from './anonymous-rules.ts';
 import { CACHE_RULES } from './cache-rules.ts';
+import { CHANGE_RULES } from './change-rules.ts';
+import { ENCRYPTION_RULES } from './encryption-rules.ts';
+import { ENFORCEMENT_RULES } from './enforcement-rules.ts';
+import { LOGIN_RULES } from './login-rules.ts';
 import { NETWORK_RULES } from './network-rules.ts';
 import { OUTAGE_RULES } from './outage-rules.ts';
+import { OVERLOAD_RULES } from './overload-rules.ts';
 import { RECORD_RULES } from './record-rules.ts';
 import { SECRET_RULES } from './secret-rules.ts';
 
@@ -22,12 +27,17 @@ export interface AuditFinding {
 
 /** All rules, in the order in which findings of the same severity are listed. */
 export const AUDIT_RULES: readonly AuditRule[] = [
-  ...ACCESS_RULES,
+  ...ENFORCEMENT_RULES,
+  ...ANONYMOUS_RULES,
+  ...LOGIN_RULES,
   ...SECRET_RULES,
   ...NETWORK_RULES,
+  ...ENCRYPTION_RULES,
   ...CACHE_RULES,
   ...OUTAGE_RULES,
+  ...OVERLOAD_RULES,
   ...RECORD_RULES,
+  ...CHANGE_RULES,
 ];
 
 /** Applies all rules to a configuration. Returns the findings, with the most severe first. */

@@ -1,5 +1,4 @@
 import { toOperationCacheOptions } from '../cache/cache-options.ts';
-import { ANONYMOUS_ROLE } from '../permissions/roles-file.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
 /** Rules about stored responses: who may see them, and how old they may be. */
@@ -52,14 +51,6 @@ export const CACHE_RULES: readonly AuditRule[] = [
       ...foundIf(cache.freshSeconds > 3600, `freshSeconds: ${cache.freshSeconds}`),
       ...foundIf(cache.staleIfErrorSeconds > 86_400, `staleIfErrorSeconds: ${cache.staleIfErrorSeconds}`),
     ],
-  },
-  {
-    id: 'anyone-bypasses-the-cache',
-    severity: 'medium',
-    key: '/cache/noCacheRoles',
-    risk: 'Callers without a credential can send every request to the upstream and overload it.',
-    fix: `Remove the role ${ANONYMOUS_ROLE}.`,
-    find: ({ settings: { cache } }) => cache.noCacheRoles.filter((role) => role === ANONYMOUS_ROLE),
   },
 ];
 

@@ -1,6 +1,4 @@
-import type { Settings } from '../config/settings.ts';
 import { LISTEN_DEFAULTS } from '../config/general-options.ts';
-import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
@@ -8,10 +6,8 @@ import { type AuditRule, foundIf } from './audit-rule.ts';
 const BALANCER_SECONDS = 60;
 /** The number of consecutive failures above which a circuit opens too late to help. */
 const CIRCUIT_OFF = 1000;
-/** A limit is reported if it exceeds this multiple of its default. */
-const FAR_ABOVE = 16;
 
-/** Rules about slow or failing servers, overload and restarts. */
+/** Rules about load balancers, a failing upstream and restarts. */
 export const OUTAGE_RULES: readonly AuditRule[] = [
   {
     id: 'outlasts-the-balancer',
@@ -41,17 +37,6 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     find: ({ settings: { upstream } }) => foundIf(upstream.idleTimeoutMs > 20_000, `${upstream.idleTimeoutMs} ms`),
   },
   {
-    id: 'slow-clients-hold-connections',
-    severity: 'low',
-    key: '/listen/requestTimeoutSeconds',
-    risk: 'A few clients that send very slowly can occupy all connections.',
-    fix: 'Use at most 300 seconds for a request and 60 for its headers.',
-    find: ({ settings: { listen } }) => [
-      ...foundIf(listen.requestTimeoutSeconds > 300, `requestTimeoutSeconds: ${listen.requestTimeoutSeconds}`),
-      ...foundIf(listen.headersTimeoutSeconds > 60, `headersTimeoutSeconds: ${listen.headersTimeoutSeconds}`),
-    ],
-  },
-  {
     id: 'circuit-off',
     severity: 'medium',
     key: '/upstream/circuit/failures',
@@ -59,17 +44,6 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
     fix: `Use at most a few dozen failures; the default is ${UPSTREAM_DEFAULTS.circuit.failures}.`,
     find: ({ settings: { upstream, mode } }) =>
       foundIf(!mode.transparent && upstream.circuit.failures >= CIRCUIT_OFF, String(upstream.circuit.failures)),
-  },
-  {
-    id: 'limits-far-above-defaults',
-    severity: 'medium',
-    key: '/upstream/concurrency',
-    risk: 'Clients can use up Portico’s memory, or send the upstream more requests than it can handle.',
-    fix: 'Use the smallest limits that your clients need; portico doctor measures the concurrency.',
-    find: ({ settings }) =>
-      limitsOf(settings)
-        .filter(({ value, standard }) => value > standard * FAR_ABOVE)
-        .map(({ key, value, standard }) => `${key}: ${value} (default ${standard})`),
   },
   {
     id: 'no-lame-duck',
@@ -94,24 +68,3 @@ export const OUTAGE_RULES: readonly AuditRule[] = [
       ),
   },
 ];
-
-const limit = (key: string, value: number, standard: number) => ({ key, value, standard });
-
-/** Returns the limits that protect memory and the upstream, each with its default. */
-function limitsOf({ listen, upstream, authentication }: Settings) {
-  return [
-    limit('listen.maxBodyBytes', listen.maxBodyBytes, LISTEN_DEFAULTS.maxBodyBytes),
-    limit('listen.maxJsonValues', listen.maxJsonValues, LISTEN_DEFAULTS.maxJsonValues),
-    limit('upstream.concurrency', upstream.concurrency, UPSTREAM_DEFAULTS.concurrency),
-    limit('upstream.queue', upstream.queue, UPSTREAM_DEFAULTS.queue),
-    limit('upstream.queueTimeoutMs', upstream.queueTimeoutMs, UPSTREAM_DEFAULTS.queueTimeoutMs),
-    limit('upstream.maxResponseBytes', upstream.maxResponseBytes, UPSTREAM_DEFAULTS.maxResponseBytes),
-    limit('upstream.maxJsonValues', upstream.maxJsonValues, UPSTREAM_DEFAULTS.maxJsonValues),
-    limit('upstream.streams.total', upstream.streams.total, UPSTREAM_DEFAULTS.streams.total),
-    limit(
-      'authentication.hashing.concurrency',
-      authentication.hashing.concurrency,
-      IDENTITY_DEFAULTS.hashing.concurrency,
-    ),
-  ];
-}

@@ -1,6 +1,5 @@
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { changeId } from '../overrides/override.ts';
-import { type AuditRule, foundIf, listed } from './audit-rule.ts';
+import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** Rules about logs, the ledger, and the data that they show to operators. */
 export const RECORD_RULES: readonly AuditRule[] = [
@@ -31,18 +30,6 @@ export const RECORD_RULES: readonly AuditRule[] = [
     find: ({ settings: { ledger } }) => foundIf(ledger.file === IN_MEMORY, IN_MEMORY),
   },
   {
-    id: 'changes-in-memory',
-    severity: 'low',
-    key: '/ladder/file',
-    realOnly: true,
-    risk: 'A restart loses demotions and overrides, so responses may be refused again.',
-    fix: 'Set ladder.file and overrides.file to paths on a persistent volume.',
-    find: ({ settings: { ladder, overrides } }) => [
-      ...foundIf(ladder.file === IN_MEMORY, 'ladder.file'),
-      ...foundIf(overrides.file === IN_MEMORY, 'overrides.file'),
-    ],
-  },
-  {
     id: 'no-baseline',
     severity: 'info',
     key: '/contract/baseline',
@@ -59,23 +46,6 @@ export const RECORD_RULES: readonly AuditRule[] = [
     risk: 'Reports cannot show which release of the upstream broke the contract.',
     fix: 'Set release or PORTICO_RELEASE to the release of the legacy server.',
     find: ({ settings: { release } }) => foundIf(release === 'unlabelled', release),
-  },
-  {
-    id: 'levels-lowered',
-    severity: 'medium',
-    key: '/ladder/demote',
-    risk: 'The ladder has lowered checks that the configuration enforces, so violations are no longer refused.',
-    fix: 'Look at the violations (portico report), fix or accept them, and undo the demotion with portico ladder.',
-    find: ({ ladder }) =>
-      ladder.filter(({ move }) => move === 'demoted').map(({ operation, check }) => `${check} of ${operation}`),
-  },
-  {
-    id: 'overrides-active',
-    severity: 'medium',
-    key: '/overrides/file',
-    risk: 'Operators have changed these operations temporarily, so Portico does not behave as configured.',
-    fix: 'End the overrides that are no longer needed with portico override end.',
-    find: ({ overrides }) => listed(overrides.map((override) => `${changeId(override)} of ${override.operation}`)),
   },
   {
     id: 'repeated-uploads',

@@ -43,14 +43,6 @@ export const SECRET_RULES: readonly AuditRule[] = [
         .filter((pointer) => settings.originOf(pointer) === 'file')
         .map((pointer) => pointer.slice(1).replaceAll('/', '.')),
   },
-  {
-    id: 'certificates-not-verified',
-    severity: 'critical',
-    key: '/upstream/url',
-    risk: 'NODE_TLS_REJECT_UNAUTHORIZED=0 allows anyone between Portico and the upstream to impersonate the upstream and collect passwords.',
-    fix: 'Remove the variable, and add your own certificate authority with NODE_EXTRA_CA_CERTS.',
-    find: ({ env }) => foundIf(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0', 'NODE_TLS_REJECT_UNAUTHORIZED=0'),
-  },
 ];
 
 /**

@@ -1,0 +1,65 @@
+import { resolveRole } from '../permissions/compile-permissions.ts';
+import { ANONYMOUS_ROLE } from '../permissions/roles-file.ts';
+import type { AllowEntry } from '../pipeline/undocumented/policy.ts';
+import { type AuditRule, foundIf, listed } from './audit-rule.ts';
+
+const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+/** Rules about what callers without a credential may do, and about requests that are forwarded without checks. */
+export const ANONYMOUS_RULES: readonly AuditRule[] = [
+  {
+    id: 'anonymous-may-write',
+    severity: 'critical',
+    key: '/undocumented/allow',
+    risk: 'Anyone can change content without logging in.',
+    fix: `Give the entry a permission that the role ${ANONYMOUS_ROLE} does not have, or refuse anonymous callers.`,
+    find: ({ settings, roles }) => {
+      if (settings.authentication.anonymous !== 'allow') return [];
+      const held = resolveRole(roles.roles, ANONYMOUS_ROLE).permissions;
+      return settings.undocumented.allow
+        .filter(({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission)))
+        .map(entryText);
+    },
+  },
+  {
+    id: 'anonymous-holds-privileges',
+    severity: 'high',
+    key: '/roles/file',
+    risk: 'Callers without a credential may do more than view pages, and so may every role that inherits from anonymous.',
+    fix: `Give the role ${ANONYMOUS_ROLE} only the View permissions that visitors need.`,
+    find: ({ roles }) =>
+      listed(resolveRole(roles.roles, ANONYMOUS_ROLE).permissions.filter((name) => !name.startsWith('View '))),
+  },
+  {
+    id: 'anonymous-admitted',
+    severity: 'info',
+    key: '/authentication/anonymous',
+    risk: 'Requests without a credential are not challenged; the role anonymous decides what they see.',
+    fix: 'Set it to deny unless you want to admit visitors without an account.',
+    find: ({ settings }) => foundIf(settings.authentication.anonymous === 'allow', 'allow'),
+  },
+  {
+    id: 'anyone-bypasses-the-cache',
+    severity: 'medium',
+    key: '/cache/noCacheRoles',
+    risk: 'Callers without a credential can send every request to the upstream and overload it.',
+    fix: `Remove the role ${ANONYMOUS_ROLE}.`,
+    find: ({ settings: { cache } }) => cache.noCacheRoles.filter((role) => role === ANONYMOUS_ROLE),
+  },
+  {
+    id: 'wide-passthrough',
+    severity: 'high',
+    key: '/undocumented/allow',
+    risk: 'Requests that the contract does not describe reach the upstream unchecked, including some that change data.',
+    fix: 'List individual paths and methods, and require a permission for each method that changes data.',
+    find: ({ settings }) =>
+      settings.undocumented.allow
+        .filter(({ method, path, permission }) => {
+          const isOpen = isUnsafe(method) && path.endsWith('/**') && permission === undefined;
+          return isOpen || path === '/services/v2/**';
+        })
+        .map(entryText),
+  },
+];
+
+const entryText = ({ method, path }: AllowEntry): string => `${method} ${path}`;

@@ -1,0 +1,39 @@
+import { isLoopbackHost } from '../lib/network-address.ts';
+import { demoAccounts } from '../permissions/roles-file.ts';
+import { type AuditRule, foundIf, listed } from './audit-rule.ts';
+
+/** Rules about the verification of credentials and about the accounts that can log in. */
+export const LOGIN_RULES: readonly AuditRule[] = [
+  {
+    id: 'verified-for-long',
+    severity: 'medium',
+    key: '/authentication/cacheSeconds',
+    risk: 'After a password is changed or an account is closed, the old credential keeps working for this long.',
+    fix: 'Use 300 seconds or less.',
+    find: ({ settings: { authentication } }) =>
+      foundIf(authentication.cacheSeconds > 300, `${authentication.cacheSeconds} seconds`),
+  },
+  {
+    id: 'password-guessing',
+    severity: 'high',
+    key: '/authentication/failures',
+    risk: 'Attackers can guess passwords: each address may make this many attempts for each name.',
+    fix: 'Use at most 30 attempts a minute; the default is 10.',
+    find: ({ settings }) => {
+      const { limit, windowSeconds } = settings.authentication.failures;
+      return foundIf((limit * 60) / windowSeconds > 30, `${limit} attempts in ${windowSeconds} seconds`);
+    },
+  },
+  {
+    id: 'demo-accounts-reachable',
+    severity: 'medium',
+    key: '/listen/host',
+    risk: 'Anyone on the network can log in to the reference server as an administrator; the passwords are public.',
+    fix: 'Listen on 127.0.0.1, or set upstream.url to the real server.',
+    find: (subject) => {
+      const { embedded, listen, authentication } = subject.settings;
+      const isOpen = embedded && authentication.verifier === 'file' && !isLoopbackHost(listen.host);
+      return isOpen ? listed(demoAccounts(subject.roles)) : [];
+    },
+  },
+];
