@@ -94,14 +94,18 @@ describe('the ledger of a gateway', () => {
   /** Assembles a ledger at a location, and collects what it logs. */
   function assembledAt(location: LedgerLocation, role?: ProcessRole) {
     const log: string[] = [];
-    const ledger = assembleLedger(settingsIn(tempFolder()), { contract: loadContract(CONTRACT_DEFAULTS) }, {
-      clock: createTestClock(),
-      kindOf: createKindOf(),
-      logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
-      location,
-      writer: { replica: 'pod-a', redis: undefined },
-      role,
-    });
+    const ledger = assembleLedger(
+      settingsIn(tempFolder()),
+      { contract: loadContract(CONTRACT_DEFAULTS) },
+      {
+        clock: createTestClock(),
+        kindOf: createKindOf(),
+        logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
+        location,
+        writer: { replica: 'pod-a', redis: undefined },
+        role,
+      },
+    );
     return { ledger, log };
   }
 
