@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 /** One flag of a command. */
 export interface Flag {
   readonly name: string;
@@ -14,10 +12,7 @@ export interface Flag {
 /** A parsed command line with its flags and positional arguments. */
 export interface CommandLine {
   readonly args: readonly string[];
-  /**
-   * Returns all values of a flag, in order. If the flag is absent, the list is empty. If the flag takes no value, the
-   * list is `['true']`.
-   */
+  /** Returns all values of a flag, in order. If the flag takes no value, it has the value `'true'`. */
   all(flag: string): readonly string[];
   /** Returns the last value of a flag, or undefined if the flag is absent. */
   last(flag: string): string | undefined;
@@ -65,34 +60,11 @@ export interface CommandIo {
   readonly out: (line: string) => void;
   /** Writes a line for the user that does not belong to the result, such as an error or the banner. */
   readonly err: (line: string) => void;
-  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** The terminal that the result is written to. Undefined if the result goes to a file or another program. */
   readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
   /** Overwrites the last line of the terminal. Undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;
-}
-
-/** Returns this process's streams and environment. */
-export function processIo(): CommandIo {
-  process.stdout.on('error', exitUnlessClosed);
-  process.stderr.on('error', () => undefined);
-  return {
-    out: (line) => void process.stdout.write(`${line}\n`),
-    err: (line) => void process.stderr.write(`${line}\n`),
-    stdin: process.stdin,
-    env: process.env,
-    cwd: process.cwd(),
-    terminal: process.stdout.isTTY ? { columns: process.stdout.columns, colors: !process.env['NO_COLOR'] } : undefined,
-    live: process.stderr.isTTY ? (text) => void process.stderr.write(`\r\u001b[K${text}`) : undefined,
-  };
-}
-
-// It is not a failure if the reader of a stream closes it early, as in `portico plan | head`. The command continues and
-// determines the exit code.
-function exitUnlessClosed(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') return;
-  process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);
-  process.exit(1);
 }

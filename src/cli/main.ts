@@ -1,5 +1,28 @@
-import { processIo } from './command.ts';
+import type { CommandIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { runProgram } from './run-program.ts';
 
 process.exitCode = await runProgram(COMMANDS, process.argv.slice(2), processIo());
+
+/** Returns this process's streams and environment. */
+function processIo(): CommandIo {
+  process.stdout.on('error', exitUnlessClosed);
+  process.stderr.on('error', () => undefined);
+  return {
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    stdin: process.stdin,
+    env: process.env,
+    cwd: process.cwd(),
+    terminal: process.stdout.isTTY ? { columns: process.stdout.columns, colors: !process.env['NO_COLOR'] } : undefined,
+    live: process.stderr.isTTY ? (text) => void process.stderr.write(`\r\u001b[K${text}`) : undefined,
+  };
+}
+
+// It is not a failure if the reader of a stream closes it early, as in `portico plan | head`. The command continues and
+// determines the exit code.
+function exitUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);
+  process.exit(1);
+}

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { packageVersion } from '../files/package-root.ts';
-import { closestName } from '../lib/closest-name.ts';
+import { closestName, didYouMean } from '../lib/closest-name.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
 import {
   type Command,
@@ -59,11 +59,8 @@ export async function runProgram(
 function findCommand(commands: readonly CommandEntry[], name: string): CommandEntry {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
-  const near = closestName(
-    name,
-    commands.map((one) => one.name),
-  );
-  throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
+  const names = commands.map((one) => one.name);
+  throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
 }
 
 /** Returns lines that describe the error that ended a command. */

@@ -24,6 +24,12 @@ export function closestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
+/** Returns the end of an error message that suggests the closest known name, or an empty string if there is none. */
+export function didYouMean(written: string, known: Iterable<string>): string {
+  const near = closestName(written, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
 function distanceOf(wanted: string, folded: string): number {
   if (wanted === folded) return 0;
   return wanted.length > 2 && folded.startsWith(wanted) ? 1 : leven(wanted, folded);

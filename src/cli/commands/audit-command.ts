@@ -1,17 +1,16 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { audit, type AuditFinding } from '../../audit/audit.ts';
-import type { AuditSubject } from '../../audit/audit-rule.ts';
 import { readRoles } from '../../assembly/load-permissions.ts';
 import type { Settings } from '../../config/settings.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
-import { plainText } from '../../report/plain-text.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { choiceFlag, FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
-import { auditJson } from '../terminal/json-output.ts';
+import { choiceFlag } from '../flags/flag-values.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
+import { auditLines } from '../terminal/finding-lines.ts';
 
 /** The `portico audit` command ranks the risks in a valid configuration. */
 export const auditCommand: Command = {
@@ -40,45 +39,32 @@ export const auditCommand: Command = {
     const bound = choiceFlag(line, 'fail-on', SEVERITIES);
     const json = wantsJson(line);
     const settings = await settingsFrom(line, io);
-    const findings = audit(await subjectOf(settings, io));
+    const findings = await auditOf(settings, io);
     const failed = bound === undefined ? [] : findings.filter(({ severity }) => isAtLeast(severity, bound));
-    if (json) io.out(auditJson(settings, findings, failed.length === 0));
+    const ok = failed.length === 0;
+    if (json) io.out(jsonDocument('audit', { ok, configuration: settings.file, mode: settings.mode.name, findings }));
     else auditLines(settings, findings).forEach(io.out);
-    if (failed.length > 0) io.err(`portico: findings of severity ${bound} or worse: ${severityCounts(failed)}`);
-    return failed.length > 0 ? EXIT.failed : EXIT.ok;
+    if (!ok) io.err(`portico: findings of severity ${bound} or worse: ${severityCounts(failed)}`);
+    return ok ? EXIT.ok : EXIT.failed;
   },
 };
 
-/** Formats the findings of an audit. */
-function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
-  return [
-    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
-      `${severity.toUpperCase()}  ${rule}`,
-      `  ${key} (${source}): ${plainText(found.join('; '))}`,
-      `  risk: ${risk}`,
-      `  fix:  ${fix}`,
-      '',
-    ]),
-    `Findings in ${file} (mode ${mode.name}): ${severityCounts(findings)}`,
-  ];
-}
-
-/** Reads everything that the audit rules need. Throws a StartFault with all configuration errors. */
-function subjectOf(settings: Settings, { env, cwd }: CommandIo): Promise<AuditSubject> {
-  return withAssembly(settings, ({ gateway, services, storedLadder }) => ({
-    settings,
-    operations: gateway.contract.operations,
-    roles: readRoles(settings),
-    ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
-    overrides: services.overrides.active(),
-    env,
-    configFile: resolve(cwd, settings.file),
-    modeOf: permissionBits,
-  }));
+/** Assembles the gateway and applies all audit rules. Throws a StartFault with all configuration errors. */
+function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly AuditFinding[]> {
+  return withAssembly(settings, ({ gateway, services, storedLadder }) =>
+    audit({
+      settings,
+      operations: gateway.contract.operations,
+      roles: readRoles(settings),
+      ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
+      overrides: services.overrides.active(),
+      env,
+      configFile: resolve(cwd, settings.file),
+      modeOf: permissionBits,
+    }),
+  );
 }
 
 // On Windows, permission bits do not show who may read a file.
-function permissionBits(file: string): number | undefined {
-  if (process.platform === 'win32') return undefined;
-  return statSync(file, { throwIfNoEntry: false })?.mode;
-}
+const permissionBits = (file: string): number | undefined =>
+  process.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;

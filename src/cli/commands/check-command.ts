@@ -1,25 +1,19 @@
-import type { Settings } from '../../config/settings.ts';
-import type { BaselineFile } from '../../ledger/baseline-file.ts';
-import { ledgerAt } from '../../ledger/store/ledger-location.ts';
-import { type Fault, StartFault } from '../../model/fault.ts';
-import { isOutage } from '../../model/ledger-entry.ts';
-import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { StartFault } from '../../model/fault.ts';
+import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { CONFIG_FLAGS } from '../flags/config-flags.ts';
+import { USER_FLAG } from '../flags/credential-flags.ts';
+import { FAIL_FLAGS } from '../flags/fail-flags.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
+import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
+import { checkConfiguration } from '../tasks/check-configuration.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
-import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
-import { checkJson } from '../terminal/json-output.ts';
-import { FAIL_FLAGS } from '../flags/report-flags.ts';
 
 const WALK_FLAGS = [
-  {
-    name: 'against',
-    value: 'URL',
-    help: 'Call this server’s safe operations and record violations.',
-  },
-  { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
-  { name: 'id', value: 'NAME=ID', multiple: true, help: 'An id that no response contains, for example jobId=12.' },
+  { name: 'against', value: 'URL', help: 'Call this server’s safe operations and record violations.' },
+  USER_FLAG,
+  ID_FLAG,
   { name: 'max-requests', value: 'NUMBER', help: 'Maximum number of requests; 200 by default.' },
-  { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
+  DELAY_FLAG,
   { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; the configured timeouts by default.' },
   { name: 'release', value: 'LABEL', help: 'Release label for the results; the configured release by default.' },
   { name: 'ledger', value: 'FILE', help: 'Ledger for the results; ledger.file by default.' },
@@ -50,13 +44,15 @@ export const checkCommand: Command = {
     }
     rejectWalkFlags(line);
     const json = wantsJson(line);
-    const { settings, warnings, operations } = await checked(line, io).catch((error: unknown) => {
-      if (json && error instanceof StartFault) io.out(checkJson(undefined, { errors: error.faults }));
+    const { settings, warnings, operations } = await checkConfiguration(line, io).catch((error: unknown) => {
+      if (json && error instanceof StartFault)
+        io.out(jsonDocument('check', { ok: false, ...NOTHING_LOADED, warnings: [], errors: error.faults }));
       throw error;
     });
     const { file, mode } = settings;
     if (json) {
-      io.out(checkJson({ configuration: file, operations, mode: mode.name }, { warnings }));
+      const loaded = { configuration: file, operations, mode: mode.name };
+      io.out(jsonDocument('check', { ok: true, ...loaded, warnings, errors: [] }));
       return EXIT.ok;
     }
     warningLines(warnings).forEach(io.err);
@@ -66,40 +62,7 @@ export const checkCommand: Command = {
   },
 };
 
-/** Loads the configuration and assembles the gateway. Throws a StartFault with all configuration errors. */
-async function checked(line: CommandLine, io: CommandIo) {
-  const settings = await settingsFrom(line, io);
-  const found = await withAssembly(settings, ({ warnings, gateway, baseline }) => ({
-    warnings,
-    operations: gateway.plans.size,
-    baseline,
-  }));
-  const warnings = [...found.warnings, ...(await outageWarnings(settings, found.baseline))];
-  return { settings, warnings, operations: found.operations };
-}
-
-/**
- * Returns warnings about baseline entries that have no effect because they accept upstream failures. Such entries can
- * be recognized only by means of the ledger, so there are no warnings if the ledger cannot be read.
- */
-async function outageWarnings(
-  { ledger, redis }: Settings,
-  baseline: BaselineFile | undefined,
-): Promise<readonly Fault[]> {
-  const accepted = baseline?.read().accepted ?? [];
-  if (baseline === undefined || accepted.length === 0) return [];
-  const snapshot = await ledgerAt(ledger, redis)
-    .read({})
-    .catch((error: unknown) => {
-      if (error instanceof StartFault) return undefined;
-      throw error;
-    });
-  const outages = new Set(snapshot?.entries.filter(isOutage).map(({ fingerprint }) => fingerprint));
-  return accepted.flatMap(({ fingerprint }, index) => {
-    const message = `has no effect: ${fingerprint} is a failure of the upstream and cannot be accepted`;
-    return outages.has(fingerprint) ? [{ source: baseline.file, pointer: `/accepted/${index}`, message }] : [];
-  });
-}
+const NOTHING_LOADED = { configuration: null, operations: null, mode: null };
 
 function rejectWalkFlags(line: CommandLine): void {
   const used = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);

@@ -1,4 +1,4 @@
-import { closestName } from '../../lib/closest-name.ts';
+import { didYouMean } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError, type Flag } from '../command.ts';
 
 /**
@@ -22,8 +22,7 @@ export function createCompletionCommand(loadCommands: () => Promise<readonly Com
       const [name = ''] = line.args;
       const shell = SHELLS.find((one) => one === name);
       if (shell === undefined) {
-        const near = closestName(name, SHELLS);
-        const hint = near === undefined ? '' : `; did you mean ${near}?`;
+        const hint = didYouMean(name, SHELLS);
         throw new UsageError(`completion: "${name}" must be one of ${SHELLS.join(', ')}${hint}`);
       }
       io.out(completionScript(shell, await loadCommands()));

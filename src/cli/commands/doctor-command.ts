@@ -5,16 +5,14 @@ import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } f
 import { CannotProbe } from '../../doctor/probe.ts';
 import { ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
-import { readSecretFile } from '../../files/secret-file.ts';
-import { toAuthorization } from '../../lib/basic-credentials.ts';
-import { severityCounts } from '../../model/severity.ts';
-import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { FORMAT_FLAG, numberFlag, wantsJson } from '../flags/flag-values.ts';
-import { doctorJson } from '../terminal/json-output.ts';
+import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credential-flags.ts';
+import { numberFlag } from '../flags/flag-values.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
+import { DELAY_FLAG } from '../flags/walk-flags.ts';
+import { doctorLines } from '../terminal/finding-lines.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkCredential } from '../flags/walk-flags.ts';
 
 /** The `portico doctor` command examines a live server and recommends a configuration for it. */
 export const doctorCommand: Command = {
@@ -23,12 +21,12 @@ export const doctorCommand: Command = {
   args: 'URL',
   argCount: [1, 1],
   flags: [
-    { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
-    { name: 'password-file', value: 'FILE', help: 'A file whose first line is the password for --user.' },
+    USER_FLAG,
+    PASSWORD_FILE_FLAG,
     { name: 'concurrency-max', value: 'NUMBER', help: 'Maximum number of concurrent requests; 16 by default.' },
     { name: 'idle', value: 'SECONDS', help: 'How long to watch an idle connection; 10 seconds by default.' },
     { name: 'timeout', value: 'SECONDS', help: 'Timeout for each request; 10 seconds by default.' },
-    { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
+    DELAY_FLAG,
     { name: 'output', value: 'FILE', help: 'Write the recommended configuration to a new file.' },
     { name: 'yes', help: 'Do not ask before the examination starts.' },
     FORMAT_FLAG,
@@ -54,7 +52,7 @@ export const doctorCommand: Command = {
     };
     planLines(url, bounds).forEach(io.err);
     await confirm(line, io);
-    const authorization = await credential(line, io);
+    const authorization = await readCredential(line, io);
     const interrupted = untilInterrupted();
     const onStep = (name: string) => (io.live === undefined ? io.err(`… ${name}`) : io.live(`… ${name}`));
     try {
@@ -98,16 +96,6 @@ async function confirm(line: CommandLine, io: CommandIo): Promise<void> {
   }
 }
 
-async function credential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
-  const [user, file] = [line.last('user'), line.last('password-file')];
-  if (file === undefined) return walkCredential(line, io);
-  if (user === undefined || user === '' || user.includes(':'))
-    throw new UsageError('--password-file requires --user with a user name without a colon');
-  const secret = readSecretFile(resolve(io.cwd, file));
-  if ('fault' in secret) throw new CommandFailure(secret.fault);
-  return toAuthorization(user, secret.text);
-}
-
 function write(file: string | undefined, text: string, { cwd, err }: CommandIo): void {
   if (file === undefined) return;
   try {
@@ -134,25 +122,9 @@ function planLines(
   ];
 }
 
-function stepLines({ name, facts, notDone }: Examination['steps'][number]): readonly string[] {
-  const texts = notDone === undefined ? facts : [...facts, `not done: ${notDone}`];
-  return texts.map((text) => `  ${name}: ${plainText(text)}`);
-}
-
-/** Formats the result of a doctor's run, with the recommended configuration at the end. */
-function doctorLines(examination: Examination): readonly string[] {
-  const { url, requests, steps, findings } = examination;
-  return [
-    `${url}: ${requests} requests`,
-    '',
-    ...steps.flatMap(stepLines),
-    '',
-    `Findings: ${severityCounts(findings)}`,
-    ...findings.flatMap(({ severity, text, advice }) => [
-      `  ${severity.toUpperCase()}  ${plainText(text)}`,
-      `    ${plainText(advice)}`,
-    ]),
-    '',
-    ...recommendedConfiguration(examination).trimEnd().split('\n'),
-  ];
+function doctorJson(examination: Examination): string {
+  const { url, requests, findings, recommendations } = examination;
+  const steps = examination.steps.map(({ name, facts, notDone = null }) => ({ name, facts, notDone }));
+  const configuration = recommendedConfiguration(examination);
+  return jsonDocument('doctor', { url, requests, steps, findings, recommendations, configuration });
 }

@@ -1,10 +1,9 @@
 import { METHODS } from 'node:http';
-import { closestName } from '../../lib/closest-name.ts';
-import { explainLine } from '../../pipeline/explain.ts';
+import { didYouMean } from '../../lib/closest-name.ts';
+import { explainLine, type ExplainRequest, type ExplainStep } from '../../pipeline/explain.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
-import { explainJson } from '../terminal/json-output.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 
 /**
  * The `portico explain` command shows how the gateway would handle a request. It runs the gateway's own code but never
@@ -23,13 +22,10 @@ export const explainCommand: Command = {
   notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],
   run: async (line, io) => {
     const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
-    const request = { method: methodOf(method ?? ''), target: targetOf(target ?? '') };
+    const request = { method: methodOf(method ?? ''), target: targetOf(target ?? ''), as: line.last('as') };
     const json = wantsJson(line);
-    const as = line.last('as');
-    const steps = await withAssembly(await settingsFrom(line, io), (assembly) =>
-      assembly.explain(as === undefined ? request : { ...request, as }),
-    );
-    if (json) io.out(explainJson(as === undefined ? request : { ...request, as }, steps));
+    const steps = await withAssembly(await settingsFrom(line, io), (assembly) => assembly.explain(request));
+    if (json) io.out(explainJson(request, steps));
     else steps.map(explainLine).forEach(io.out);
     return EXIT.ok;
   },
@@ -38,8 +34,7 @@ export const explainCommand: Command = {
 function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (METHODS.includes(method)) return method;
-  const near = closestName(method, METHODS);
-  throw new UsageError(`"${text}" is not an HTTP method${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(`"${text}" is not an HTTP method${didYouMean(method, METHODS)}`);
 }
 
 // Complete URLs are also accepted, because users may paste them.
@@ -49,4 +44,9 @@ function targetOf(text: string): string {
   throw new UsageError(
     `"${text}" is not a request target: it must start with a slash, as in /services/v2/question.json`,
   );
+}
+
+function explainJson({ method, target, as }: ExplainRequest, steps: readonly ExplainStep[]): string {
+  const verdict = steps.findLast(({ name }) => name === 'verdict')?.text ?? null;
+  return jsonDocument('explanation', { request: { method, target, as: as ?? null }, verdict, steps });
 }

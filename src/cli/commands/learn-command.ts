@@ -5,7 +5,9 @@ import type { Proposal } from '../../learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
+import { USER_FLAG } from '../flags/credential-flags.ts';
 import { numberFlag } from '../flags/flag-values.ts';
+import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
 import { outputFile, writeText } from '../terminal/write-text.ts';
 
 /** The flags that are accepted only together with `--against`. */
@@ -36,19 +38,14 @@ export const learnCommand: Command = {
       help: 'Number of responses that must contain a name; 3 by default and at least 3.',
     },
     { name: 'write-addresses', help: 'Write all sampled paths to the overlay, not only those of ticket lookups.' },
-    { name: 'user', value: 'NAME', help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.' },
-    {
-      name: 'id',
-      value: 'NAME=ID',
-      multiple: true,
-      help: 'An id that no response contains, for example jobId=12.',
-    },
+    USER_FLAG,
+    ID_FLAG,
     {
       name: 'max-requests',
       value: 'NUMBER',
       help: 'Maximum number of requests for documented operations; 300 by default.',
     },
-    { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
+    DELAY_FLAG,
     { name: 'probe-page-size', help: 'Request pages of up to 1000 items to find the maximum page size.' },
   ],
   notes: [

@@ -1,8 +1,7 @@
-import { formatPermissionMatrix } from '../../permissions/permission-matrix.ts';
+import { formatPermissionMatrix, type PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
-import { permissionsJson } from '../terminal/json-output.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 
 /** The `portico permissions` command prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {
@@ -18,3 +17,13 @@ export const permissionsCommand: Command = {
     return EXIT.ok;
   },
 };
+
+function permissionsJson({ subjects, rows }: PermissionMatrix): string {
+  const operations = rows.map(({ operation, method, path, cells }) => ({
+    operation,
+    method,
+    path,
+    access: subjects.map(({ kind, name }, at) => ({ kind, name, access: cells[at] ?? 'denied' })),
+  }));
+  return jsonDocument('permissions', { operations });
+}

@@ -1,8 +1,8 @@
+import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { FORMAT_FLAG, wantsJson } from '../flags/flag-values.ts';
-import { planJson } from '../terminal/json-output.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 
 /**
  * The `portico plan` command prints one line with the stages of each operation, and one line for undocumented paths.
@@ -26,3 +26,17 @@ export const planCommand: Command = {
     return EXIT.ok;
   },
 };
+
+function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' | 'undocumented'>): string {
+  const operations = [...plans.values()].map(({ operation, checks, errors, stages, moved, overridden }) => ({
+    operation: operation.id,
+    method: operation.method,
+    path: operation.path,
+    checks,
+    errors,
+    stages,
+    moved: moved ?? [],
+    overrides: overridden?.words ?? [],
+  }));
+  return jsonDocument('plan', { operations, undocumented: { stages: undocumented.stages } });
+}

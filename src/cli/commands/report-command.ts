@@ -15,8 +15,9 @@ import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { requireKnownOperation } from '../flags/flag-values.ts';
 import { renderOptions, writeText } from '../terminal/write-text.ts';
-import { openReports, type Reports, reportFailures } from '../tasks/open-reports.ts';
-import { FAIL_FLAGS, reportRequest, type ReportRequest } from '../flags/report-flags.ts';
+import { FAIL_FLAGS, reportFailures } from '../flags/fail-flags.ts';
+import { reportRequest, type ReportRequest } from '../flags/report-flags.ts';
+import { openReports, type Reports } from '../tasks/open-reports.ts';
 
 /** The `portico report` command reports the violations in the ledger for people, pull requests and pipelines. */
 export const reportCommand: Command = {

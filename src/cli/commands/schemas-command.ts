@@ -4,7 +4,7 @@ import { bundleSchemas, compareSchemas, writeSchemas } from '../../contract/gene
 import { generateSchemas } from '../../contract/generate/generate-schemas.ts';
 import { loadContract } from '../../contract/load-contract.ts';
 import { StartFault } from '../../model/fault.ts';
-import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
+import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
@@ -40,35 +40,24 @@ export const schemasCommand: Command = {
     warningLines(warnings).forEach(io.err);
     const generated = bundleSchemas(generateSchemas(document));
     const target = output === undefined ? (options.folder ?? contractFolder()) : resolve(io.cwd, output);
-    const act = line.last('check') === undefined ? write : check;
-    return act(target, generated, io);
+    const isCheck = line.last('check') !== undefined;
+    const { missing, stale, superfluous } = withFolderErrors(target, () =>
+      isCheck ? compareSchemas(target, generated) : writeSchemas(target, generated),
+    );
+    if (!isCheck) {
+      const counts = `${missing.length} new, ${stale.length} changed, ${superfluous.length} removed`;
+      io.out(`${generated.size} files: ${counts}`);
+      return EXIT.ok;
+    }
+    const differing = Object.entries({ missing, stale, superfluous }).flatMap(([problem, names]) =>
+      names.map((name) => `${problem.padEnd(11)}  ${relative(io.cwd, join(target, name))}`),
+    );
+    differing.forEach(io.err);
+    if (differing.length === 0) io.out(`${generated.size} generated files are up to date`);
+    else io.err(`portico: ${differing.length} files differ; run the same command without --check`);
+    return differing.length === 0 ? EXIT.ok : EXIT.failed;
   },
 };
-
-type Files = ReadonlyMap<string, string>;
-
-function check(target: string, generated: Files, { cwd, out, err }: CommandIo): number {
-  const { missing, stale, superfluous } = withFolderErrors(target, () => compareSchemas(target, generated));
-  const report = (problem: string, names: readonly string[]) => {
-    for (const name of names) err(`${problem.padEnd(11)}  ${relative(cwd, join(target, name))}`);
-  };
-  report('missing', missing);
-  report('stale', stale);
-  report('superfluous', superfluous);
-  const changed = missing.length + stale.length + superfluous.length;
-  if (changed > 0) {
-    err(`portico: ${changed} files differ; run the same command without --check`);
-    return EXIT.failed;
-  }
-  out(`${generated.size} generated files are up to date`);
-  return EXIT.ok;
-}
-
-function write(target: string, generated: Files, { out }: CommandIo): number {
-  const { missing, stale, superfluous } = withFolderErrors(target, () => writeSchemas(target, generated));
-  out(`${generated.size} files: ${missing.length} new, ${stale.length} changed, ${superfluous.length} removed`);
-  return EXIT.ok;
-}
 
 /** Runs `work`. If the folder or a file in it cannot be read or written, throws a StartFault. */
 function withFolderErrors<T>(target: string, work: () => T): T {

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, isDay, startOfHour } from '../../lib/clock.ts';
-import { closestName } from '../../lib/closest-name.ts';
-import { type CommandLine, type Flag, UsageError } from '../command.ts';
+import { didYouMean } from '../../lib/closest-name.ts';
+import { type CommandLine, UsageError } from '../command.ts';
 
 /**
  * Returns the value of an integer flag, or `fallback` if the flag is absent. Throws a UsageError if the value is not an
@@ -26,24 +26,7 @@ export function choiceFlag<T extends string>(line: CommandLine, flag: string, ch
   const text = line.last(flag);
   const choice = choices.find((one) => one === text);
   if (text === undefined || choice !== undefined) return choice;
-  const near = closestName(text, choices);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`--${flag} ${text}: must be one of ${choices.join(', ')}${hint}`);
-}
-
-const FORMATS = ['text', 'json'];
-
-/** The flag of commands that can write JSON. `docs/cli.schema.json` describes the JSON documents. */
-export const FORMAT_FLAG: Flag = {
-  name: 'format',
-  value: 'FORMAT',
-  choices: FORMATS,
-  help: 'text or json; text by default. docs/cli.schema.json describes the JSON.',
-};
-
-/** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
-export function wantsJson(line: CommandLine): boolean {
-  return choiceFlag(line, 'format', FORMATS) === 'json';
+  throw new UsageError(`--${flag} ${text}: must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
 }
 
 /**
@@ -59,17 +42,13 @@ export function sinceHour(text: string, now: number): number {
 /** Throws a UsageError if a flag contains the id of an unknown operation. */
 export function requireKnownOperation(id: string | undefined, known: readonly string[], flag: string): void {
   if (id === undefined || known.includes(id)) return;
-  const near = closestName(id, known);
-  throw new UsageError(`${flag} ${id}: unknown operation${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(`${flag} ${id}: unknown operation${didYouMean(id, known)}`);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-/**
- * Parses a duration such as `30m`, `24h`, `7d` or `1w`, and returns it in milliseconds. Returns undefined for any other
- * string.
- */
+/** Parses a duration such as `30m`, `24h`, `7d` or `1w` into milliseconds. Returns undefined for any other string. */
 export function parsePeriod(text: string): number | undefined {
   const { count, unit = '' } = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups ?? {};
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);

@@ -1,18 +1,8 @@
-import { parseFailRule, type FailRule } from '../../report/fail-on.ts';
+import type { FailRule } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
-import { type CommandLine, type Flag, UsageError } from '../command.ts';
+import { type CommandLine, UsageError } from '../command.ts';
+import { failRules } from './fail-flags.ts';
 import { choiceFlag, sinceHour } from './flag-values.ts';
-
-/** The flags shared by all commands that can fail a pipeline. */
-export const FAIL_FLAGS: readonly Flag[] = [
-  { name: 'baseline', value: 'FILE', help: 'File of accepted violations; contract.baseline by default.' },
-  {
-    name: 'fail-on',
-    value: 'RULE',
-    multiple: true,
-    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match, and advisories match only rules that name their category.',
-  },
-];
 
 /** The parsed flags and arguments of `portico report`. */
 export interface ReportRequest {
@@ -71,13 +61,4 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
     replica: line.last('replica'),
     rules: failRules(line),
   };
-}
-
-/** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */
-export function failRules(line: CommandLine): readonly FailRule[] {
-  return line.all('fail-on').map((text) => {
-    const rule = parseFailRule(text);
-    if ('fault' in rule) throw new UsageError(rule.fault);
-    return rule;
-  });
 }

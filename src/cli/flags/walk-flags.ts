@@ -1,8 +1,21 @@
-import { toAuthorization } from '../../lib/basic-credentials.ts';
 import type { Operation } from '../../model/operation.ts';
-import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
+import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { numberFlag } from './flag-values.ts';
-import { readSecret } from '../terminal/read-secret.ts';
+
+/** The flag for ids that a walk cannot find in the responses of the server. */
+export const ID_FLAG: Flag = {
+  name: 'id',
+  value: 'NAME=ID',
+  multiple: true,
+  help: 'An id that no response contains, for example jobId=12.',
+};
+
+/** The flag for the pause between the requests of a walk or of an examination. */
+export const DELAY_FLAG: Flag = {
+  name: 'delay',
+  value: 'MS',
+  help: 'Pause between requests in milliseconds; 50 by default.',
+};
 
 /** The limits of a walk, which sends requests for the contract's operations to a server. */
 interface WalkBounds {
@@ -13,9 +26,6 @@ interface WalkBounds {
   readonly ids: ReadonlyMap<string, readonly string[]>;
 }
 
-const MAX_REQUESTS = 200;
-const DELAY_MS = 50;
-
 /**
  * Reads the limits of a walk. `parameters` contains the path parameters that `--id` accepts. Throws a UsageError if a
  * value is invalid.
@@ -23,8 +33,8 @@ const DELAY_MS = 50;
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
   return {
-    maxRequests: numberFlag(line, 'max-requests', MAX_REQUESTS, [1, 1_000_000]),
-    delayMs: numberFlag(line, 'delay', DELAY_MS, [0, 600_000]),
+    maxRequests: numberFlag(line, 'max-requests', 200, [1, 1_000_000]),
+    delayMs: numberFlag(line, 'delay', 50, [0, 600_000]),
     timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
     ids: walkIds(line.all('id'), parameters),
   };
@@ -56,18 +66,4 @@ export function walkIds(
     ids.set(name, [...(ids.get(name) ?? []), id]);
   }
   return ids;
-}
-
-/**
- * Returns the credential for a walk, or undefined if `--user` is absent. There is no flag for the password, because
- * other users on the machine could see it.
- */
-export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
-  const user = line.last('user');
-  if (user === undefined) return undefined;
-  if (user === '' || user.includes(':')) throw new UsageError('--user must be a user name without a colon');
-  const password = io.env['PORTICO_PASSWORD'] ?? (await readSecret(io, `Password of ${user}: `));
-  if (password === '')
-    throw new UsageError(`no password for ${user}: set PORTICO_PASSWORD or enter it on standard input`);
-  return toAuthorization(user, password);
 }

@@ -6,13 +6,13 @@ import { readBaselineFile } from '../../ledger/baseline-file.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { closestName } from '../../lib/closest-name.ts';
+import { didYouMean } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Baseline, LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';
-import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 
 /** Creates reports from the ledger that the command line or the configuration specifies, or from another file. */
 export interface Reports {
@@ -76,9 +76,7 @@ function requireReplica(replica: string | undefined, { replicas }: LedgerSnapsho
   if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share');
   const known = replicas.map((one) => one.replica);
   if (known.includes(replica)) return;
-  const near = closestName(replica, known);
-  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`--replica: ${ledger} has no counts of ${replica}${suggestion}`);
+  throw new UsageError(`--replica: ${ledger} has no counts of ${replica}${didYouMean(replica, known)}`);
 }
 
 function queryOf({ since, operation, release, replica }: ReportScope): LedgerQuery {
@@ -124,10 +122,3 @@ function isJson(path: string): boolean {
 }
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
-
-/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
-export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
-  if (reasons.length === 0) return EXIT.ok;
-  io.err(`portico: failed: ${reasons.join('; ')}`);
-  return EXIT.failed;
-}

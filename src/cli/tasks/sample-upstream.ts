@@ -9,9 +9,10 @@ import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../walk/send-walk-request.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
+import { readCredential } from '../flags/credential-flags.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkCredential, walkedParameters, walkIds } from '../flags/walk-flags.ts';
+import { walkedParameters, walkIds } from '../flags/walk-flags.ts';
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function sampleUpstream(
   const maxRequests = numberFlag(line, 'max-requests', 300, [1, 100_000]);
   const delayMs = numberFlag(line, 'delay', 50, [0, 60_000]);
   const ids = walkIds(line.all('id'), walkedParameters(loadOperations(settings.contract)));
-  const authorization = await walkCredential(line, io);
+  const authorization = await readCredential(line, io);
   const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(
     { ...walkSettings, ledger: inMemoryOptions(walkSettings.ledger) },

@@ -7,15 +7,16 @@ import { failures } from '../../report/fail-on.ts';
 import { renderJson } from '../../report/json-report.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
+import type { WalkSummary } from '../../walk/walk-tally.ts';
 import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
-import { openReports, reportFailures } from './open-reports.ts';
-import { failRules } from '../flags/report-flags.ts';
+import { readCredential } from '../flags/credential-flags.ts';
+import { failRules, reportFailures } from '../flags/fail-flags.ts';
+import { jsonDocument, wantsJson } from '../flags/json-format.ts';
+import { openReports } from './open-reports.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkBounds, walkCredential, walkedParameters } from '../flags/walk-flags.ts';
-import { wantsJson } from '../flags/flag-values.ts';
-import { walkJson } from '../terminal/json-output.ts';
+import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import { renderOptions } from '../terminal/write-text.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
@@ -30,7 +31,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const operations = loadOperations(settings.contract);
   const bounds = walkBounds(line, walkedParameters(operations));
   const reports = openReports(line, io, settings, operations);
-  const authorization = await walkCredential(line, io);
+  const authorization = await readCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
   const walkLedger = await createWalkLedger(settings, assembly);
   const interrupted = untilInterrupted();
@@ -79,6 +80,16 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     await walkLedger.close();
     await assembly.close();
   }
+}
+
+/** Formats the result of a walk. `report` is the JSON report on the walk, or null if the server did not respond. */
+function walkJson(
+  { requests, ended, walked, notWalked }: WalkSummary,
+  result: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
+): string {
+  const operations = walked.map((one) => ({ ...one, statuses: Object.fromEntries(one.statuses) }));
+  const { report, ...verdict } = result;
+  return jsonDocument('walk', { ...verdict, walk: { requests, ended, walked: operations, notWalked }, report });
 }
 
 const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>

@@ -9,7 +9,7 @@ import type { CommandIo } from '../command.ts';
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
   if (io.stdin.isTTY !== true) {
     const parts: Buffer[] = [];
-    for await (const part of io.stdin) parts.push(Buffer.from(part as Buffer | string));
+    for await (const part of io.stdin) parts.push(Buffer.from(part));
     return Buffer.concat(parts)
       .toString('utf8')
       .replace(/\r?\n$/, '');

@@ -1,0 +1,29 @@
+import { type FailRule, parseFailRule } from '../../report/fail-on.ts';
+import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
+
+/** The flags shared by all commands that can fail a pipeline. */
+export const FAIL_FLAGS: readonly Flag[] = [
+  { name: 'baseline', value: 'FILE', help: 'File of accepted violations; contract.baseline by default.' },
+  {
+    name: 'fail-on',
+    value: 'RULE',
+    multiple: true,
+    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match, and advisories match only rules that name their category.',
+  },
+];
+
+/** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */
+export function failRules(line: CommandLine): readonly FailRule[] {
+  return line.all('fail-on').map((text) => {
+    const rule = parseFailRule(text);
+    if ('fault' in rule) throw new UsageError(rule.fault);
+    return rule;
+  });
+}
+
+/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
+export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
+  if (reasons.length === 0) return EXIT.ok;
+  io.err(`portico: failed: ${reasons.join('; ')}`);
+  return EXIT.failed;
+}
