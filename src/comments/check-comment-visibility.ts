@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
 /** The visibility of the parent comment. A known but undefined visibility means that the parent comment is public. */
@@ -28,28 +29,28 @@ export interface CommentWrite {
  * the order of the documentation. If the parent is unknown, or if the visibility is not one of the private options, the
  * upstream decides.
  */
-export function checkCommentVisibility({
-  body,
-  parentVisibility,
-  ownVisibility,
-  grants,
-  options,
-}: CommentWrite): CommentRefusal[] {
-  const visibility = textMember(body, 'visibility');
-  const inherited = parentVisibility.known ? limited(parentVisibility.visibility, options) : undefined;
+export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
+  const { body, parentVisibility: parent, ownVisibility, grants, options } = write;
+  const given = valueAt(body, '/visibility');
+  const visibility = typeof given === 'string' ? given : undefined;
+  const inherited = parent.known && optionOf(options, parent.visibility) !== undefined ? parent.visibility : undefined;
   const refusals: CommentRefusal[] = [];
 
   if (visibility !== undefined && inherited !== undefined && visibility !== inherited) {
     const message = 'a reply to a comment of limited visibility inherits that visibility, which cannot be changed';
     refusals.push(refusal('visibility_not_inherited', '/visibility', message));
   }
+  // A client that sends a comment back may include null or an empty list, neither of which contains recipients.
+  const recipients = valueAt(body, '/recipients') ?? [];
+  const hasRecipients = !Array.isArray(recipients) || recipients.length > 0;
   const own = ownVisibility?.known === true ? ownVisibility.visibility : undefined;
   const unknown = visibility === undefined && inherited === undefined && ownVisibility?.known === false;
-  if (hasRecipients(body) && !unknown && (visibility ?? inherited ?? own) !== RECIPIENTS) {
+  if (hasRecipients && !unknown && (visibility ?? inherited ?? own) !== RECIPIENTS) {
     const message = `recipients can be set only while visibility is ${RECIPIENTS}`;
     refusals.push(refusal('recipients_without_visibility', '/recipients', message));
   }
-  const missing = visibility === undefined ? undefined : missingPermission(visibility, grants, options);
+  const option = optionOf(options, visibility);
+  const missing = option && [USE_PRIVATE_COMMENTS, SEND_PERMISSIONS[option]].find((permission) => !grants(permission));
   if (missing !== undefined) {
     const message = 'this visibility needs a permission that the caller does not have';
     refusals.push(refusal('visibility_not_permitted', '/visibility', message, missing));
@@ -57,39 +58,11 @@ export function checkCommentVisibility({
   return refusals;
 }
 
-function limited(visibility: string | undefined, options: CommentsOptions): string | undefined {
-  return visibility !== undefined && Object.hasOwn(options.visibilityOptions, visibility) ? visibility : undefined;
-}
-
-function missingPermission(
-  visibility: string,
-  grants: (permission: string) => boolean,
-  options: CommentsOptions,
-): string | undefined {
-  const option = Object.hasOwn(options.visibilityOptions, visibility)
-    ? options.visibilityOptions[visibility]
-    : undefined;
-  if (option === undefined) return undefined;
-  return [USE_PRIVATE_COMMENTS, SEND_PERMISSIONS[option]].find((permission) => !grants(permission));
+/** Returns the recipients that a visibility stands for. Returns undefined if the visibility is not a private option. */
+function optionOf({ visibilityOptions }: CommentsOptions, visibility = '') {
+  return Object.hasOwn(visibilityOptions, visibility) ? visibilityOptions[visibility] : undefined;
 }
 
 function refusal(code: CommentRefusal['code'], name: string, message: string, permission?: string): CommentRefusal {
   return { code, message, detail: { in: 'body', name, message, ...(permission === undefined ? {} : { permission }) } };
-}
-
-function member(body: unknown, name: string): unknown {
-  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
-  return (body as Record<string, unknown>)[name];
-}
-
-function textMember(body: unknown, name: string): string | undefined {
-  const value = member(body, name);
-  return typeof value === 'string' ? value : undefined;
-}
-
-// A client that sends a comment back may include null or an empty list, neither of which contains recipients.
-function hasRecipients(body: unknown): boolean {
-  const recipients = member(body, 'recipients');
-  if (recipients === undefined || recipients === null) return false;
-  return !Array.isArray(recipients) || recipients.length > 0;
 }
