@@ -22,3 +22,14 @@ export type Decision =
     }
   /** The upstream decides, because the caller is not in the roles file or because the node's author is unknown. */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };
+
+/** Formats a requirement as one readable line. */
+export function describeRequirement(requirement: Requirement | undefined): string {
+  if (requirement === undefined) return 'none beyond authentication';
+  if ('permission' in requirement) return `"${requirement.permission}"`;
+  if ('group' in requirement) return `group "${requirement.group}"`;
+  if ('flag' in requirement) return `flag ${requirement.flag}`;
+  if ('own' in requirement) return `own node and ${describeRequirement(requirement.own)}`;
+  const [parts, word] = 'all' in requirement ? [requirement.all, ' and '] : [requirement.any, ' or '];
+  return `(${parts.map(describeRequirement).join(word)})`;
+}

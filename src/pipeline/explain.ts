@@ -1,12 +1,14 @@
 import type { ParameterValues } from '../contract/values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
-import { CHECK_NAMES, type ModeName } from '../model/checks.ts';
+import { CHECK_NAMES, type CheckName, type ModeName } from '../model/checks.ts';
 import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
-import type { Decision, Requirement } from '../model/requirement.ts';
+import type { Operation } from '../model/operation.ts';
+import { type Decision, describeRequirement, type Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import { boundPage, type BoundPage } from '../paging/page-counts.ts';
-import { credentialEntry, grantEntry, pageEntry, parameterEntry, undocumentedEntry } from './allowing-entry.ts';
+import type { Grants } from '../permissions/decide.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { decideFromMemory } from './decide-permission.ts';
 import { admitted } from './dispatch.ts';
@@ -14,6 +16,7 @@ import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { permissionRefusal } from './stages/authorize.ts';
 import { pageKey } from './stored-reply.ts';
+import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 import type { UndocumentedVerdict } from './undocumented/verdict.ts';
 import { unsafeTargetReason } from './targets.ts';
 
@@ -96,7 +99,9 @@ export function explain(
     if (disabled !== undefined) return `portico override end ${operation.id} disable`;
     if (denial !== undefined && decision.verdict === 'denied')
       return grantEntry(operation, principal, exchange.grants, decision, rules.disabledOperations.get(operation.id));
-    return pageProblem === undefined ? undefined : pageEntry(operation, { pageSize, maxPageSize: plan.maxPageSize });
+    if (pageProblem === undefined) return undefined;
+    const isTooLarge = pageSize !== undefined && pageSize > plan.maxPageSize;
+    return isTooLarge ? `pageBounds: { maxPageSize: ${pageSize} }` : levelEntry(operation, 'pageBounds');
   };
   return [
     ...steps,
@@ -174,12 +179,10 @@ export function explainLine({ name, text }: ExplainStep): string {
   return `${`${name}:`.padEnd(13)}${text}`;
 }
 
-/** Describes the caller. */
 function describePrincipal({ kind, name }: Principal): string {
   return name === undefined ? 'anonymous' : `${name} (${kind})`;
 }
 
-/** Describes the operation, its modes and its stages. */
 function describePlan(
   { operation, checks, moved = [], overridden, errors, stages }: Plan,
   mode: ModeName,
@@ -206,7 +209,6 @@ function limitSteps({ rateLimiter }: CompiledGateway, { operation, stages }: Pla
     );
 }
 
-/** Describes how the credential is handled. */
 function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
   if (kind !== 'anonymous') return 'treated as verified';
   const needed = operation.needsCredential
@@ -215,7 +217,6 @@ function describeCredential({ operation, checks }: Plan, { kind }: Principal): s
   return `${needed} (authentication ${checks.authentication})`;
 }
 
-/** Describes the decoded parameters. */
 function describeValues({ path, query }: ParameterValues): string {
   const texts = [
     ...Object.entries(path).map(([name, value]) => `${name}=${value}`),
@@ -224,18 +225,6 @@ function describeValues({ path, query }: ParameterValues): string {
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
-/** Formats a requirement as one readable line. */
-export function describeRequirement(requirement: Requirement | undefined): string {
-  if (requirement === undefined) return 'none beyond authentication';
-  if ('permission' in requirement) return `"${requirement.permission}"`;
-  if ('group' in requirement) return `group "${requirement.group}"`;
-  if ('flag' in requirement) return `flag ${requirement.flag}`;
-  if ('own' in requirement) return `own node and ${describeRequirement(requirement.own)}`;
-  const [parts, word] = 'all' in requirement ? [requirement.all, ' and '] : [requirement.any, ' or '];
-  return `(${parts.map(describeRequirement).join(word)})`;
-}
-
-/** Describes the result of the permission rules. */
 function describeDecision(decision: Decision): string {
   if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
   if (decision.verdict === 'denied') {
@@ -255,7 +244,93 @@ function describeBound(bound: BoundPage): string {
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;
 }
 
-/** Describes the error that ends a request. */
 function describeRefusal({ status, code, message }: GatewayError): string {
   return `${status} ${code}: ${message}`;
 }
+
+/** Returns the configuration entry that sets a check of an operation to `report`. */
+function levelEntry({ id }: Operation, check: CheckName): string {
+  return `operations: { ${id}: { checks: { ${check}: report } } }`;
+}
+
+/** Describes what a request without a credential lacks: a credential or, if possible, a configuration entry. */
+function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
+  const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
+  return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
+}
+
+/** Returns the configuration entry that would allow a request with these invalid parameters. */
+function parameterEntry(operation: Operation, violations: readonly Violation[]): string {
+  const unknown = violations.filter(({ keyword }) => keyword === 'unknown').map(({ at }) => at);
+  if (unknown.length < violations.length) return levelEntry(operation, 'requests');
+  return `parameters: { allow: { ${operation.id}: [${unknown.map(quoted).join(', ')}] } }`;
+}
+
+/** Returns the configuration entry that would allow requests for an undocumented path. */
+function undocumentedEntry(
+  { pathTemplate }: CompiledGateway,
+  { method, path }: Arrival,
+  { isDisabled }: UndocumentedVerdict,
+): string {
+  if (!path.startsWith(PASSTHROUGH_BASE))
+    return `nothing; entries of undocumented.allow apply only to paths below ${PASSTHROUGH_BASE}`;
+  const entry = `{ method: ${method === 'HEAD' ? 'GET' : method}, path: ${quoted(pathTemplate(path, true))} }`;
+  return `${isDisabled === true ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
+}
+
+/** Returns the entry for the roles file or the configuration that would let a denied caller use an operation. */
+function grantEntry(
+  operation: Operation,
+  { kind, name }: Principal,
+  { roles, denied }: Grants,
+  { missing }: Extract<Decision, { verdict: 'denied' }>,
+  disabledBy: string | undefined,
+): string {
+  if (disabledBy !== undefined) return entryOf(disabledBy);
+  const account = quoted(name ?? '');
+  if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
+  const terms = lackedTerms(operation.requires, new Set(missing));
+  // Only the author of a node owns it, so no configuration entry can grant ownership.
+  if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
+  const named = (key: 'permission' | 'group' | 'flag') =>
+    terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
+  const role = roles[0] ?? (kind === 'anonymous' ? 'anonymous' : 'NAME');
+  const [permissions, groups, flags] = [named('permission'), named('group'), named('flag')];
+  const grants = [
+    permissions.length > 0 && `roles: { ${quoted(role)}: { permissions: [${permissions.join(', ')}] } }`,
+    groups.length > 0 && `accounts: [{ name: ${account}, groups: [${groups.join(', ')}] }]`,
+    flags.length > 0 && `accounts: [{ name: ${account}, flags: [${flags.join(', ')}] }]`,
+  ];
+  return `roles file: ${grants.filter((text) => text !== false).join(' and ')}`;
+}
+
+type Term = Exclude<Requirement, { all: unknown } | { any: unknown } | { own: unknown }>;
+
+/**
+ * Chooses the alternative of the requirement that is closest to being met, and returns the terms that the caller
+ * lacks. Returns undefined if only the node's author can meet the requirement.
+ */
+function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<string>): readonly Term[] | undefined {
+  if (requirement === undefined || 'own' in requirement) return undefined;
+  if ('all' in requirement) {
+    const parts = requirement.all.map((part) => lackedTerms(part, missing));
+    return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? []);
+  }
+  if ('any' in requirement)
+    return requirement.any
+      .flatMap((part) => {
+        const terms = lackedTerms(part, missing);
+        return terms === undefined ? [] : [terms];
+      })
+      .toSorted((a, b) => a.length - b.length)[0];
+  return missing.has(Object.values(requirement).join('')) ? [requirement] : [];
+}
+
+/** Formats a key such as `issueTracker.enabled` as YAML. */
+function entryOf(key: string): string {
+  const names = key.split('.');
+  return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;
+}
+
+/** Quotes a string in a way that is valid in both YAML and JSON. */
+const quoted = (text: string): string => JSON.stringify(text);

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import type { Requirement } from '../../src/model/requirement.ts';
+import { describeRequirement, type Requirement } from '../../src/model/requirement.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
 import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
-import { describeRequirement } from '../../src/pipeline/explain.ts';
 import { explain, type ExplainRequest } from '../../src/pipeline/explain.ts';
 import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import { exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';

@@ -8,7 +8,7 @@ import {
 import { SEMANTIC_RULES } from '../../contract/semantic-rules.ts';
 import type { Checks } from '../../model/checks.ts';
 import { type Operation, REQUEST_RULES } from '../../model/operation.ts';
-import { describeRequirement } from '../../pipeline/explain.ts';
+import { describeRequirement } from '../../model/requirement.ts';
 
 /** The sources for the description of the contract. */
 export interface DescribedSources {
