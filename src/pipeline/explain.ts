@@ -286,7 +286,7 @@ function grantEntry(
   { missing }: Extract<Decision, { verdict: 'denied' }>,
   disabledBy: string | undefined,
 ): string {
-  if (disabledBy !== undefined) return entryOf(disabledBy);
+  if (disabledBy !== undefined) return enablingEntry(disabledBy);
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
@@ -326,8 +326,8 @@ function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<
   return missing.has(Object.values(requirement).join('')) ? [requirement] : [];
 }
 
-/** Formats a key such as `issueTracker.enabled` as YAML. */
-function entryOf(key: string): string {
+/** Returns the configuration entry that enables a key such as `issueTracker.enabled`. */
+function enablingEntry(key: string): string {
   const names = key.split('.');
   return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;
 }
