@@ -18,7 +18,7 @@ import { openLadder } from './assembly/features/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/features/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
-import { reportToPrimary } from './assembly/operators/operator-view.ts';
+import { reportToPrimary } from './assembly/operators/report-to-primary.ts';
 import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/sharing/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/features/baseline.ts';

@@ -37,7 +37,8 @@ import { type Acceptance, baselineFollower } from './features/baseline.ts';
 import { createLearning, type Learning } from './features/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
-import { operatorView, type OperatorView } from './operators/operator-view.ts';
+import { type OperatorView, viewOfProcess } from './operators/operator-view.ts';
+import { viewOfWorkers } from './operators/view-of-workers.ts';
 import {
   type ProcessChanges,
   type ProcessRole,
@@ -190,6 +191,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     shared,
     role,
   });
+  const viewParts = { metrics, upstreams, shared, live };
   return {
     logger,
     upstreams,
@@ -210,7 +212,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     shared,
     processes,
     demotions,
-    view: operatorView(role, { metrics, upstreams, shared, live }),
+    view: role?.kind === 'primary' ? viewOfWorkers(role, viewParts) : viewOfProcess(viewParts),
     purge:
       changes === undefined
         ? purge

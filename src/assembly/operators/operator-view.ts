@@ -1,36 +1,12 @@
-import type { MetricObject } from 'prom-client';
 import type { PageCache } from '../../cache/page-cache.ts';
 import type { InventoryQuery, PageInventory } from '../../cache/page-inventory.ts';
 import type { Readiness } from '../../http/admin-app.ts';
-import type { CountsIncrease, Metrics, MetricsFormat } from '../../telemetry/metrics.ts';
-import type { NumericSources } from '../../telemetry/scrape-metrics.ts';
-import type { SharedPageCounts } from '../../telemetry/redis-metrics.ts';
+import type { Metrics, MetricsFormat } from '../../telemetry/metrics.ts';
 import type { UpstreamStats } from '../../upstream/create-upstream.ts';
 import type { GateHistory } from '../../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../upstream/upstream-health.ts';
-import type { PrimaryRole, ProcessRole, WorkerRole } from '../sharing/process-role.ts';
+import type { Upstreams } from '../features/upstreams.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
-import { sumOfStats, type Upstreams } from '../features/upstreams.ts';
-
-/** The state of a worker's connection to Redis. */
-interface RedisReport {
-  readonly available: boolean;
-  readonly unsyncedSeconds: number;
-  readonly sharedPages: SharedPageCounts;
-}
-
-/** What a worker reports to the primary process, about once a second and before every scrape. */
-interface WorkerReport {
-  /** How much the counters have increased since the previous report. */
-  readonly increase: readonly CountsIncrease[];
-  readonly sources: NumericSources;
-  /** The state of the connection to Redis. Undefined if Redis is not configured. */
-  readonly redis: RedisReport | undefined;
-  readonly upstream: UpstreamStats;
-  readonly health: UpstreamHealth;
-  readonly history: GateHistory;
-  readonly readiness: Readiness;
-}
 
 /** The operator's view of the processes that serve requests: this process alone, or all workers together. */
 export interface OperatorView {
@@ -49,285 +25,21 @@ export interface OperatorView {
   connectGauges?(): void;
 }
 
-interface ViewParts {
+/** What the view is read from. */
+export interface ViewParts {
   readonly metrics: Metrics;
   readonly upstreams: Upstreams;
   readonly shared: Pick<SharedState, 'metrics'> | undefined;
   readonly live: { readonly cache: PageCache };
 }
 
-/** Returns the operator's view of this process or, in the primary process, of its workers. */
-export function operatorView(role: ProcessRole | undefined, parts: ViewParts): OperatorView {
-  const { metrics, upstreams, live } = parts;
-  if (role?.kind === 'primary') return viewOfWorkers(role, parts);
+/** Returns the operator's view of this process alone. */
+export function viewOfProcess({ metrics, upstreams, live }: Omit<ViewParts, 'shared'>): OperatorView {
   return {
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstreams.current.health(),
     upstreamHistory: () => upstreams.current.history(),
     inventory: (query) => live.cache.inventory(query),
     exposition: (format) => metrics.exposition(format),
-  };
-}
-
-const REPORT_MS = 1_000;
-
-/** Sends reports to the primary process and handles its calls. Returns a function that sends the final report. */
-export function reportToPrimary(
-  { primary, handlers }: WorkerRole,
-  { metrics, view, shared }: Pick<ViewParts, 'metrics' | 'shared'> & { readonly view: OperatorView },
-  readiness: () => Readiness,
-): () => Promise<void> {
-  const report = (): WorkerReport => ({
-    increase: metrics.takeIncrease(),
-    sources: metrics.readNumbers(),
-    redis: redisReport(shared),
-    upstream: view.upstream(),
-    health: view.upstreamHealth(),
-    history: view.upstreamHistory(),
-    readiness: readiness(),
-  });
-  handlers['report'] = report;
-  handlers['inventory'] = (query: InventoryQuery) => view.inventory(query);
-  handlers['processMetrics'] = () => metrics.processMetrics();
-  const send = async () => void (await primary.call('report', report()).catch(() => undefined));
-  const timer = setInterval(() => void send(), REPORT_MS).unref();
-  return () => {
-    clearInterval(timer);
-    return send();
-  };
-}
-
-function redisReport(shared: ViewParts['shared']): RedisReport | undefined {
-  const sources = shared?.metrics.sources();
-  if (sources === undefined) return undefined;
-  const { isAvailable, unsyncedSeconds, sharedPages } = sources;
-  return { available: isAvailable(), unsyncedSeconds: unsyncedSeconds(), sharedPages: { ...sharedPages() } };
-}
-
-/** The numeric sources that only increase. The values of a worker that has ended still count. */
-const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
-  'limitsExceeded',
-  'failedHandshakes',
-  'candidateDropped',
-  'ledgerDropped',
-  'spansExported',
-  'spansFailed',
-  'spansDropped',
-]);
-/**
- * The numeric sources whose lowest value among all workers is used. `HIGHEST` lists those whose highest value is used.
- * All other values are added up.
- */
-const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
-const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
-
-/** The numeric sources that the primary process measures itself. */
-const OWN: ReadonlySet<string> = new Set(['ready', 'certificateNotAfter', 'certificateOutdated']);
-
-/** Collects the reports of the workers and adds their counts to the metrics of the primary process. */
-function viewOfWorkers(
-  { workers, handlers, onEnd }: PrimaryRole,
-  { metrics, upstreams, shared }: ViewParts,
-): OperatorView {
-  const latest = new Map<number, WorkerReport>();
-  const idle = idleStats(upstreams.stats());
-  const departed = {
-    stats: idle,
-    sharedPages: [] as SharedPageCounts[],
-    counts: new Map<keyof NumericSources, number>(),
-  };
-  const take = (number: number, report: WorkerReport) => {
-    if (!isReport(report, idle)) throw new Error('this is not a report of a worker');
-    metrics.add(report.increase);
-    latest.set(number, report);
-  };
-  const reports = () => [...latest.values()];
-  const connections = () => reports().flatMap(({ redis }) => redis ?? []);
-  const refresh = async () => {
-    const asked = workers
-      .ready()
-      .map(async ({ number, peer }) => take(number, (await peer.call('report')) as WorkerReport));
-    await Promise.allSettled(asked);
-  };
-  const valueOf = (key: keyof NumericSources): number => {
-    const values = reports().map(({ sources }) => sources[key] ?? 0);
-    if (LOWEST.has(key)) return values.length === 0 ? 0 : Math.min(...values);
-    if (HIGHEST.has(key)) return Math.max(0, ...values);
-    return values.reduce((sum, value) => sum + value, departed.counts.get(key) ?? 0);
-  };
-  handlers['report'] = (report: WorkerReport, { number }) => take(number, report);
-  // When a worker ends, its final counts are preserved, because counters must not decrease.
-  onEnd(({ number }) => {
-    const report = latest.get(number);
-    if (report === undefined) return;
-    latest.delete(number);
-    const { limitsExceeded, retries } = report.upstream;
-    departed.stats = sumOfStats([departed.stats, { ...idle, limitsExceeded, retries }]);
-    if (report.redis !== undefined)
-      departed.sharedPages = [sumOfCounts([...departed.sharedPages, report.redis.sharedPages])];
-    for (const key of COUNTS) departed.counts.set(key, (departed.counts.get(key) ?? 0) + (report.sources[key] ?? 0));
-  });
-  const view: OperatorView = {
-    upstream() {
-      const stats = reports().map(({ upstream }) => upstream);
-      const circuit = stats.find((one) => one.circuit !== 'closed')?.circuit ?? 'closed';
-      return { ...sumOfStats([...stats, departed.stats]), circuit };
-    },
-    upstreamHealth: () => worstHealth(reports().map(({ health }) => health)),
-    upstreamHistory() {
-      const histories = reports().map(({ history }) => history);
-      const failures = histories.flatMap(({ lastFailure }) => lastFailure ?? []);
-      return {
-        lastFailure: failures.toSorted((one, other) => other.at - one.at)[0],
-        changes: histories.flatMap(({ changes }) => changes).toSorted((one, other) => one.at - other.at),
-      };
-    },
-    inventory: async (query) => mergeInventories((await workers.callAll('inventory', query)) as PageInventory[], query),
-    async exposition(format) {
-      await refresh();
-      return metrics.exposition(format, (await workers.callAll('processMetrics')) as MetricObject[][]);
-    },
-    readiness() {
-      if (reports().some(({ readiness }) => readiness.ready)) return { ready: true, reasons: [] };
-      const reasons = new Set(reports().flatMap(({ readiness }) => readiness.reasons));
-      return { ready: false, reasons: reasons.size === 0 ? ['no worker is running'] : [...reasons] };
-    },
-    connectGauges() {
-      const keys = Object.keys(metrics.readNumbers()) as (keyof NumericSources)[];
-      const gauges = keys.filter((key) => !OWN.has(key)).map((key) => [key, () => valueOf(key)] as const);
-      metrics.watch({
-        ...(Object.fromEntries(gauges) as object),
-        upstreamRetries: () => view.upstream().retries,
-        upstreamAddresses: () => view.upstreamHealth().addresses,
-        workers: () => workers.ready().length,
-        workerRestarts: () => workers.restarts(),
-      });
-      const own = shared?.metrics.sources();
-      if (own === undefined) return;
-      shared?.metrics.watch({
-        ...own,
-        isAvailable: () => own.isAvailable() && connections().every(({ available }) => available),
-        unsyncedSeconds: () =>
-          Math.max(own.unsyncedSeconds(), ...connections().map(({ unsyncedSeconds }) => unsyncedSeconds)),
-        sharedPages: () =>
-          sumOfCounts([
-            own.sharedPages(),
-            ...departed.sharedPages,
-            ...connections().map(({ sharedPages }) => sharedPages),
-          ]),
-      });
-    },
-  };
-  return view;
-}
-
-/**
- * Returns whether a value is a valid report. A worker with corrupted memory can send any value, but must not be able to
- * crash the primary process or corrupt its counters.
- */
-function isReport(value: unknown, upstream: UpstreamStats): value is WorkerReport {
-  if (!hasShapeOf({ ...SAMPLE, upstream }, value)) return false;
-  const { increase, sources } = value as WorkerReport;
-  return (
-    Object.values(sources).every(Number.isFinite) &&
-    increase.every(({ counts, sums }) => areCounts(counts) && (sums === undefined || areCounts(sums)))
-  );
-}
-
-/** The properties that every report has. */
-const SAMPLE = {
-  increase: [{ family: 0, names: [''], counts: {} }],
-  sources: {},
-  health: { status: '', reasons: [''], addresses: [{ address: '', state: '', inFlight: 0 }] },
-  history: { changes: [{ at: 0 }] },
-  readiness: { ready: true, reasons: [''] },
-};
-
-const areCounts = (value: unknown) =>
-  value instanceof Float64Array && value.every((count) => count >= 0 && Number.isFinite(count));
-
-/** Returns whether a value has all properties of a sample, with the same types. The items of lists are also checked. */
-function hasShapeOf(sample: unknown, value: unknown): boolean {
-  if (typeof sample !== typeof value) return false;
-  if (typeof sample === 'number') return Number.isFinite(value);
-  if (typeof sample !== 'object' || sample === null) return true;
-  if (value === null || Array.isArray(sample) !== Array.isArray(value)) return false;
-  if (Array.isArray(sample))
-    return sample.length === 0 || (value as unknown[]).every((one) => hasShapeOf(sample[0], one));
-  return Object.entries(sample).every(([key, own]) => hasShapeOf(own, (value as Record<string, unknown>)[key]));
-}
-
-function sumOfCounts<Counts extends Readonly<Record<string, number>>>(all: readonly Counts[]): Counts {
-  const sums: Record<string, number> = {};
-  for (const counts of all) for (const [key, count] of Object.entries(counts)) sums[key] = (sums[key] ?? 0) + count;
-  return sums as Counts;
-}
-
-const idleStats = (stats: UpstreamStats): UpstreamStats => ({
-  ...stats,
-  inFlight: 0,
-  queued: 0,
-  streams: 0,
-  openConnections: 0,
-  limitsExceeded: 0,
-  retries: { succeeded: 0, failed: 0, refused: 0 },
-});
-
-/** Returns the worst health that any worker reports. The numbers of requests to each address are added up. */
-function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
-  const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
-  const byAddress = Map.groupBy(
-    all.flatMap(({ addresses }) => addresses),
-    ({ address }) => address,
-  );
-  return {
-    status: status ?? 'healthy',
-    reasons: [...new Set(all.flatMap(({ reasons }) => reasons))],
-    addresses: [...byAddress.values()].flatMap((same) => {
-      const worst = same.find((one) => one.state === 'ejected' || one.probe === 'failed') ?? same[0];
-      if (worst === undefined) return [];
-      const sum = (of: 'succeeded' | 'failed') =>
-        same.reduce((total, { requests }) => total + (requests?.[of] ?? 0), 0);
-      const requests = worst.requests && { requests: { succeeded: sum('succeeded'), failed: sum('failed') } };
-      return [{ ...worst, ...requests, inFlight: same.reduce((total, { inFlight }) => total + inFlight, 0) }];
-    }),
-  };
-}
-
-/** Combines the inventories of several caches. */
-function mergeInventories(all: readonly PageInventory[], { limit }: InventoryQuery): PageInventory {
-  const sum = (of: (one: PageInventory) => number) => all.reduce((total, one) => total + of(one), 0);
-  const operations = Map.groupBy(
-    all.flatMap((one) => one.operations),
-    ({ operation }) => operation,
-  );
-  const tags = Map.groupBy(
-    all.flatMap((one) => one.tags),
-    ({ tag }) => tag,
-  );
-  return {
-    entries: sum(({ entries }) => entries),
-    bytes: sum(({ bytes }) => bytes),
-    maxBytes: sum(({ maxBytes }) => maxBytes),
-    operations: [...operations]
-      .map(([operation, rows]) =>
-        Object.assign({ operation, fresh: rows.reduce((count, { fresh }) => count + fresh, 0) }, sumOfRows(rows)),
-      )
-      .toSorted((one, other) => other.bytes - one.bytes),
-    tags: [...tags]
-      .map(([tag, rows]) => Object.assign({ tag }, sumOfRows(rows)))
-      .toSorted((one, other) => other.entries - one.entries)
-      .slice(0, limit),
-    matchingTags: Math.max(0, ...all.map(({ matchingTags }) => matchingTags)),
-  };
-}
-
-function sumOfRows(
-  rows: readonly { readonly entries: number; readonly bytes: number; readonly oldestSeconds: number }[],
-) {
-  return {
-    entries: rows.reduce((total, row) => total + row.entries, 0),
-    bytes: rows.reduce((total, row) => total + row.bytes, 0),
-    oldestSeconds: Math.max(...rows.map((row) => row.oldestSeconds)),
   };
 }

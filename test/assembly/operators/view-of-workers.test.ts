@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operatorView } from '../../../src/assembly/operators/operator-view.ts';
+import { viewOfWorkers } from '../../../src/assembly/operators/view-of-workers.ts';
 import type { PrimaryRole } from '../../../src/assembly/sharing/process-role.ts';
 import { createUpstreams } from '../../../src/assembly/features/upstreams.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -43,7 +43,7 @@ function primary() {
     onEnd: (listener) => void ends.push(listener),
     publicAddress: () => undefined,
   };
-  const view = operatorView(role, {
+  const view = viewOfWorkers(role, {
     metrics,
     upstreams: createUpstreams({ stats: () => idle } as unknown as Upstream),
     shared: { metrics: redis },
