@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { configSchema } from '../src/config/config-schema.ts';
-import { VARIABLES } from '../src/config/environment.ts';
+import { VARIABLES } from '../src/config/config-sources.ts';
 import { loadSettings } from '../src/config/load-settings.ts';
 import { readText, sectionOf, tableBy } from './readme/tables.ts';
 

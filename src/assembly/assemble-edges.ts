@@ -19,7 +19,7 @@ import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
-import { createLazyConsole } from './operators/lazy-console.ts';
+import { createLazyConsole } from './operators/operator-console.ts';
 import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway, before their servers listen. */

@@ -40,8 +40,7 @@ import {
   serveBudgets,
   shareWithProcesses,
 } from './sharing/process-role.ts';
-import { type SharedDemotions, shareDemotions } from './sharing/shared-demotions.ts';
-import { openSharedState, type SharedState } from './sharing/shared-state.ts';
+import { openSharedState, type SharedDemotions, shareDemotions, type SharedState } from './sharing/shared-state.ts';
 
 /** The system facilities that tests and embedding applications can replace. */
 export interface AssemblyParts {

@@ -45,8 +45,7 @@ import {
   serveUploadClaims,
   uploadClaimsOfPrimary,
 } from './sharing/process-role.ts';
-import type { SharedDemotions } from './sharing/shared-demotions.ts';
-import type { SharedState } from './sharing/shared-state.ts';
+import type { SharedDemotions, SharedState } from './sharing/shared-state.ts';
 
 /** The services that exist until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {

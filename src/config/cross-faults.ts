@@ -10,7 +10,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem } from './config-schema.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './config-sources.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
 

@@ -18,10 +18,16 @@ import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redi
 import { TRACING_DEFAULTS } from '../telemetry/tracing-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig, type ConfigProblem } from './config-schema.ts';
-import { configPath, givenConfig, readConfigFile } from './config-file.ts';
+import {
+  configPath,
+  type Environment,
+  givenConfig,
+  type Override,
+  readConfigFile,
+  readEnvironment,
+} from './config-sources.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
-import { type Environment, type Override, readEnvironment } from './environment.ts';
 import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';

@@ -7,7 +7,7 @@ import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';
 import type { ConfigProblem } from './config-schema.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './config-sources.ts';
 import type { Settings } from './settings.ts';
 
 /** The passwords of the demo accounts. A test checks that they are the same in the reference server. */

@@ -18,7 +18,7 @@ import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
-import type { Override } from './environment.ts';
+import type { Override } from './config-sources.ts';
 
 /** The settings that override the global settings for one operation. */
 export interface OperationSettings {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config/environment.ts';
+import { VARIABLES } from '../../src/config/config-sources.ts';
 import { LISTEN_DEFAULTS } from '../../src/config/general-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { needsProgram } from '../builders/needs-program.ts';

@@ -1,4 +1,4 @@
-import type { Override } from '../../config/environment.ts';
+import type { Override } from '../../config/config-sources.ts';
 import { readSettings, type SettingsReading } from '../../config/load-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';

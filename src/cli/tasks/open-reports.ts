@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createContractPlaces } from '../../assembly/operators/contract-places.ts';
+import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
 import { readBaselineFile } from '../../ledger/baseline-file.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';

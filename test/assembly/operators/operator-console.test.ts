@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createContractPlaces } from '../../../src/assembly/operators/contract-places.ts';
+import { createContractPlaces } from '../../../src/assembly/operators/operator-console.ts';
 import { contractFolder } from '../../../src/contract/contract-files.ts';
 import { contract } from '../../contract/sample.ts';
 import { entryWith } from '../../report/report-fixtures.ts';

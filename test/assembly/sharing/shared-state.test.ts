@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { shareDemotions } from '../../../src/assembly/sharing/shared-demotions.ts';
+import { shareDemotions } from '../../../src/assembly/sharing/shared-state.ts';
 import type { ChangeListener, SharedChange } from '../../../src/model/change-log.ts';
 import { until } from '../../builders/until.ts';
 
