@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.ts';
-import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-names.ts';
+import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-kinds.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
-import { DRIFT_KINDS, CHAOS_NAMES } from '../../src/reference/chaos/chaos-names.ts';
+import { DRIFT_KINDS, CHAOS_NAMES } from '../../src/reference/chaos/chaos-kinds.ts';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { callAt, type Answer, type Call } from '../builders/call.ts';
 import { driftTable, type DriftRow } from '../builders/drift-table.ts';

@@ -4,7 +4,7 @@ import { type Place, type Settings, withUpstreamUrl } from '../../config/setting
 import type { Assembly } from '../../gateway.ts';
 import { MODE_NAMES } from '../../model/checks.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-names.ts';
+import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from '../command.ts';
 

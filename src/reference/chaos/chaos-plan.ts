@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
-import { type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
+import { type ChaosName, DRIFT_KINDS } from './chaos-kinds.ts';
 
 /** A parsed value of `--fault`. */
 export interface ChaosRule {

@@ -1,4 +1,11 @@
-import { CHAOS_GRAMMAR, CHAOS_NAMES, type ChaosName, DRIFT_KINDS, LAST_OPERATION } from './chaos-names.ts';
+import {
+  CHAOS_GRAMMAR,
+  CHAOS_NAMES,
+  DRIFT_KINDS,
+  isChaosName,
+  LAST_OPERATION,
+  parameterProblem,
+} from './chaos-kinds.ts';
 import type { ChaosRule } from './chaos-plan.ts';
 
 /** An error that lists all invalid `--fault` values, one per line. */
@@ -10,33 +17,6 @@ export class ChaosSyntaxError extends Error {
     this.name = 'ChaosSyntaxError';
     this.problems = problems;
   }
-}
-
-const NUMERIC: ReadonlyMap<string, { readonly least: number; readonly most: number }> = new Map([
-  ['slow', { least: 0, most: 600_000 }],
-  ['truncated', { least: 0, most: 1_000_000_000 }],
-  ['html', { least: 200, most: 599 }],
-]);
-const PARAMETERLESS: ReadonlySet<string> = new Set(['reset', 'malformed', 'wrong-envelope']);
-
-function isChaosName(name: string): name is ChaosName {
-  return (CHAOS_NAMES as readonly string[]).includes(name);
-}
-
-function parameterProblem(name: ChaosName, parameter: string): string | undefined {
-  if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
-  const range = NUMERIC.get(name);
-  if (range !== undefined) {
-    const isValid = /^\d{1,9}$/.test(parameter) && Number(parameter) >= range.least && Number(parameter) <= range.most;
-    return isValid
-      ? undefined
-      : `${name} requires a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
-  }
-  if (name === 'drift') return `the parameter of drift must be one of ${DRIFT_KINDS.join(', ')}`;
-  if (name === 'error-in-200' && parameter !== 'permission') return 'the only parameter of error-in-200 is permission';
-  // A header cannot contain line breaks or characters outside Latin-1.
-  const printable = /^[\x20-\x7e]+$/.test(parameter);
-  return printable ? undefined : `the parameter of ${name} must be printable ASCII and must not be empty`;
 }
 
 function parseTarget(text: string): number | RegExp | string {

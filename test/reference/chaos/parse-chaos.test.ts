@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHAOS_NAMES, LAST_OPERATION } from '../../../src/reference/chaos/chaos-names.ts';
+import { CHAOS_NAMES, LAST_OPERATION } from '../../../src/reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../../src/reference/chaos/parse-chaos.ts';
 import { ROUTES } from '../../../src/reference/routes.ts';
 import { contract } from '../../contract/sample.ts';

@@ -31,6 +31,11 @@ export const DRIFT_KINDS = [
 /** The names of all kinds of chaos, for help texts. */
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
+/** Returns whether a text is the name of a kind of chaos. */
+export function isChaosName(name: string): name is ChaosName {
+  return Object.hasOwn(CHAOS_EFFECTS, name);
+}
+
 /**
  * The highest operation number. The number is not read from the routes, because the commands parse `--fault` without
  * loading the server. A test compares it with each `x-row` in the contract and with the `operation` of each route.
@@ -39,3 +44,27 @@ export const LAST_OPERATION = 16;
 
 /** The grammar of `--fault`. Parts in brackets are optional. */
 export const CHAOS_GRAMMAR = 'NAME[:PARAMETER][@OPERATION-NUMBER or @PATH-REGEX][%SHARE]';
+
+const NUMERIC: ReadonlyMap<string, { readonly least: number; readonly most: number }> = new Map([
+  ['slow', { least: 0, most: 600_000 }],
+  ['truncated', { least: 0, most: 1_000_000_000 }],
+  ['html', { least: 200, most: 599 }],
+]);
+const PARAMETERLESS: ReadonlySet<string> = new Set(['reset', 'malformed', 'wrong-envelope']);
+
+/** Returns what is wrong with the parameter of a kind of chaos. Returns undefined if the parameter is valid. */
+export function parameterProblem(name: ChaosName, parameter: string): string | undefined {
+  if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
+  const range = NUMERIC.get(name);
+  if (range !== undefined) {
+    const isValid = /^\d{1,9}$/.test(parameter) && Number(parameter) >= range.least && Number(parameter) <= range.most;
+    return isValid
+      ? undefined
+      : `${name} requires a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
+  }
+  if (name === 'drift') return `the parameter of drift must be one of ${DRIFT_KINDS.join(', ')}`;
+  if (name === 'error-in-200' && parameter !== 'permission') return 'the only parameter of error-in-200 is permission';
+  // A header cannot contain line breaks or characters outside Latin-1.
+  const printable = /^[\x20-\x7e]+$/.test(parameter);
+  return printable ? undefined : `the parameter of ${name} must be printable ASCII and must not be empty`;
+}
