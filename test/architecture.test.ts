@@ -152,7 +152,6 @@ const BESIDE_NO_SOURCE = [
   'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',
   'reference/operations/list-users.test.ts',
-  'reference/operations/marks.test.ts',
   'reference/undocumented/undocumented.test.ts',
 ];
 

@@ -1,5 +1,5 @@
 import type { LegacyRoute } from './http/route.ts';
-import { cancelWiki, listActions, unmarkFavorite } from './operations/actions.ts';
+import { listActions } from './operations/actions.ts';
 import { copyAttachments } from './operations/attachments.ts';
 import {
   createComment,
@@ -9,6 +9,7 @@ import {
   updateComment,
 } from './operations/comments.ts';
 import { getGdprJob, uploadGdprFile } from './operations/gdpr.ts';
+import { cancelWiki, unmarkFavorite } from './operations/marks.ts';
 import { listArticles, listIdeas, listQuestions } from './operations/nodes.ts';
 import { listExpertise, listGroupUsers, listNodeFollowers, listTopicFollowers } from './operations/people.ts';
 import { askQuestionRoute, contentRoutes } from './undocumented/content.ts';

@@ -1,34 +1,28 @@
-import type { Sql } from '../store/sql.ts';
-
 type Json = Record<string, unknown>;
 
 /** Selects the fields of an item by dotted paths. */
-interface Projection {
+export interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly includeOnly: readonly string[];
 }
 
-function paths(query: URLSearchParams, name: string): string[] {
+/** Reads a parameter that contains values separated by commas and may be repeated. */
+export function readList(query: URLSearchParams, name: string): string[] {
   return query
     .getAll(name)
     .flatMap((value) => value.split(','))
-    .map((path) => path.trim())
-    .filter((path) => path !== '');
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
 }
 
-/** Reads `include`, `exclude` and `includeOnly`. Each is a comma-separated list and may be repeated. */
+/** Reads `include`, `exclude` and `includeOnly`. */
 export function readProjection(query: URLSearchParams): Projection {
   return {
-    include: paths(query, 'include'),
-    exclude: paths(query, 'exclude'),
-    includeOnly: paths(query, 'includeOnly'),
+    include: readList(query, 'include'),
+    exclude: readList(query, 'exclude'),
+    includeOnly: readList(query, 'includeOnly'),
   };
-}
-
-/** Returns whether the projection names a field that is not shown by default. */
-function includes(projection: Projection, field: string): boolean {
-  return [...projection.include, ...projection.includeOnly].includes(field);
 }
 
 function isPlain(value: unknown): value is Json {
@@ -70,30 +64,7 @@ function omit(value: unknown, unwanted: readonly string[]): unknown {
 }
 
 /** Returns the item with only the requested fields, in their original order. `exclude` is applied last. */
-export function project(item: Json, projection: Projection): Json {
-  const only =
-    projection.includeOnly.length === 0 ? item : pick(item, [...projection.includeOnly, ...projection.include]);
-  return (projection.exclude.length === 0 ? only : omit(only, projection.exclude)) as Json;
-}
-
-const EXTRAS = [
-  ['favoriteCount', 'SELECT COUNT(*) AS value FROM favorites WHERE node_id = ?'],
-  ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
-] as const;
-
-/**
- * Adds the counts that undocumented routes return only if they are named in `include` or `includeOnly`. Documented
- * routes never return these counts.
- */
-export function withExtraFields(
-  sql: Sql,
-  item: Record<string, unknown>,
-  nodeId: number,
-  projection: Projection,
-): Record<string, unknown> {
-  const extras = EXTRAS.filter(([field]) => includes(projection, field));
-  return Object.assign(
-    item,
-    Object.fromEntries(extras.map(([field, text]) => [field, sql.get<{ value: number }>(text, nodeId)?.value ?? 0])),
-  );
+export function project(item: Json, { include, exclude, includeOnly }: Projection): Json {
+  const only = includeOnly.length === 0 ? item : pick(item, [...includeOnly, ...include]);
+  return (exclude.length === 0 ? only : omit(only, exclude)) as Json;
 }

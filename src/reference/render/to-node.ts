@@ -1,7 +1,7 @@
 import type { Caller } from '../http/caller.ts';
 import type { NodeRow, Sql, TopicRow, AttachmentRow, UserRow } from '../store/sql.ts';
 import { toFormattedDate } from './text.ts';
-import { authorSummary, avatarUrl, emailHash } from './to-user.ts';
+import { avatarUrl, emailHash } from './to-user.ts';
 import { visibleNodes } from './visible-nodes.ts';
 
 const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
@@ -21,7 +21,7 @@ export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
     ...(titled ? { title: node.title } : {}),
     body: node.body,
     bodyAsHTML: bodyAsHtml(node.body),
-    author: authorSummary(sql, node.author_id),
+    author: toAuthor(sql, node.author_id),
     ...historyOf(node),
     attachments: attachmentsOf(sql, node.id),
     childrenIds: children.all,
@@ -75,6 +75,12 @@ export function toIdea(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
     nodeStates: JSON.parse(node.states) as unknown,
     reportCount: node.reports,
   };
+}
+
+/** Renders an author as shown in nodes and topics. */
+function toAuthor(sql: Sql, userId: number): Record<string, unknown> {
+  const user = sql.get<UserRow>('SELECT id, username, reputation FROM users WHERE id = ?', userId);
+  return { id: userId, username: user?.username ?? '', reputation: user?.reputation ?? 0 };
 }
 
 function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
@@ -131,7 +137,7 @@ function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
     creationDate: topic.created_at,
     creationDateFormatted: toFormattedDate(topic.created_at),
     name: topic.name,
-    author: authorSummary(sql, topic.author_id),
+    author: toAuthor(sql, topic.author_id),
     usedCount: topic.used_count,
   };
 }

@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Sql, UserRow } from '../store/sql.ts';
 import { toFormattedDate } from './text.ts';
 
+const COUNTS = `SELECT
+  (SELECT COUNT(*) FROM nodes WHERE author_id = ?1) AS posts,
+  (SELECT COUNT(*) FROM follows WHERE kind = 'user' AND target_id = ?1 AND active = 1) AS followers,
+  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind <> 'user' AND active = 1) AS followed,
+  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind = 'user' AND active = 1) AS followed_users`;
+
 interface GroupRow {
   readonly id: number;
   readonly name: string;
@@ -9,32 +15,13 @@ interface GroupRow {
   readonly modified_at: number;
 }
 
-interface CountsRow {
-  readonly posts: number;
-  readonly followers: number;
-  readonly followed: number;
-  readonly followed_users: number;
-}
-
-const COUNTS = `SELECT
-  (SELECT COUNT(*) FROM nodes WHERE author_id = ?1) AS posts,
-  (SELECT COUNT(*) FROM follows WHERE kind = 'user' AND target_id = ?1 AND active = 1) AS followers,
-  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind <> 'user' AND active = 1) AS followed,
-  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind = 'user' AND active = 1) AS followed_users`;
-
-function toGroupSummary(group: GroupRow): Record<string, unknown> {
-  return {
-    id: String(group.id),
-    creationDate: group.created_at,
-    creationDateFormatted: toFormattedDate(group.created_at),
-    modificationDate: group.modified_at,
-    name: group.name,
-  };
+function toGroupSummary({ id, name, created_at: at, modified_at: modificationDate }: GroupRow) {
+  return { id: String(id), creationDate: at, creationDateFormatted: toFormattedDate(at), modificationDate, name };
 }
 
 /** Renders a user as shown in user lists, with group summaries but without the email address. */
 export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
-  const counts = sql.get<CountsRow>(COUNTS, user.id);
+  const counts = sql.get<Record<'posts' | 'followers' | 'followed' | 'followed_users', number>>(COUNTS, user.id);
   const groups = sql.all<GroupRow>(
     'SELECT g.* FROM groups g JOIN group_members m ON m.group_id = g.id WHERE m.user_id = ? ORDER BY g.id',
     user.id,
@@ -64,19 +51,6 @@ export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
     deactivated: user.deactivated === 1,
     groups: groups.map(toGroupSummary),
   };
-}
-
-/** An author as shown in nodes and topics. */
-interface AuthorSummary {
-  readonly id: number;
-  readonly username: string;
-  readonly reputation: number;
-}
-
-/** Loads the author summary of a user. */
-export function authorSummary(sql: Sql, userId: number): AuthorSummary {
-  const user = sql.get<UserRow>('SELECT id, username, reputation FROM users WHERE id = ?', userId);
-  return { id: userId, username: user?.username ?? '', reputation: user?.reputation ?? 0 };
 }
 
 /**

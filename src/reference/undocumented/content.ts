@@ -3,7 +3,7 @@ import { plainError, refuse, jsonResponse, type LegacyResponse } from '../http/l
 import { findNode } from '../render/visible-nodes.ts';
 import { type LegacyRequest, type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
-import { project, readProjection, withExtraFields } from '../lists/projection.ts';
+import { project, type Projection, readProjection } from '../lists/projection.ts';
 import type { ReferenceContext } from '../reference-context.ts';
 import { toNode } from '../render/to-node.ts';
 import { addNode, insertNode } from '../store/nodes.ts';
@@ -20,9 +20,21 @@ function one(type: 'question' | 'answer'): LegacyRoute {
       requirePermissions(caller, ...READ);
       const node = findNode(sql, readPathId(param('nodeId'), `${type} id`), caller, type);
       const projection = readProjection(query);
-      return jsonResponse(project(withExtraFields(sql, toNode(sql, node, caller), node.id, projection), projection));
+      return jsonResponse(project(withCounts(sql, toNode(sql, node, caller), node.id, projection), projection));
     },
   };
+}
+
+const COUNTS = [
+  ['favoriteCount', 'SELECT COUNT(*) AS value FROM favorites WHERE node_id = ?'],
+  ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
+] as const;
+
+/** Adds the counts that are returned only if `include` or `includeOnly` names them. */
+function withCounts(sql: Sql, item: object, nodeId: number, { include, includeOnly }: Projection) {
+  const named = COUNTS.filter(([field]) => include.includes(field) || includeOnly.includes(field));
+  const counts = named.map(([field, text]) => [field, sql.get<{ value: number }>(text, nodeId)?.value ?? 0]);
+  return { ...item, ...(Object.fromEntries(counts) as Record<string, unknown>) };
 }
 
 function below(type: 'answer' | 'comment'): LegacyRoute {

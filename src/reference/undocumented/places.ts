@@ -2,8 +2,7 @@ import { requirePermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listTopics } from '../lists/list-people.ts';
-import { readPageRequest, toPagedList } from '../lists/paging.ts';
-import { project, readProjection } from '../lists/projection.ts';
+import { listPage } from '../lists/paging.ts';
 import { toFormattedDate } from '../render/text.ts';
 
 interface SpaceRow {
@@ -40,12 +39,8 @@ export const placeRoutes: readonly LegacyRoute[] = [
     path: '/services/v2/space.json',
     respond: ({ caller, query }, { sql }) => {
       requirePermissions(caller, 'View the questions list');
-      const page = readPageRequest(query, { firstPage: 1, size: 35 });
-      const total = sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM spaces')?.total ?? 0;
-      const rows = sql.all<SpaceRow>('SELECT * FROM spaces ORDER BY id LIMIT ? OFFSET ?', page.size, page.offset);
-      const projection = readProjection(query);
-      const items = rows.map((row) => project(toSpace(row), projection));
-      return jsonResponse(toPagedList({ request: page, sort: '', total, items }));
+      const spaces = { columns: '*', from: 'spaces', values: [], order: 'id', sort: '', toItem: toSpace };
+      return jsonResponse(listPage(sql, query, { firstPage: 1, size: 35 }, spaces));
     },
   },
 ];
