@@ -7,8 +7,7 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { createKnownIds, type KnownIds } from './walk-requests.ts';
 import { toSampledResponse } from './sampled-response.ts';
-import type { WalkSummary } from './walk-tally.ts';
-import { walk } from './walk.ts';
+import { walk, type WalkSummary } from './walk.ts';
 import { toWalkedGateway } from './send-walk-request.ts';
 
 /** Options for a walk that samples the upstream. */

@@ -1,5 +1,5 @@
 import { countWords } from '../../report/report-words.ts';
-import type { WalkSummary } from '../../walk/walk-tally.ts';
+import type { WalkSummary } from '../../walk/walk.ts';
 import { statusHint } from '../../upstream/transport-failure.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 
