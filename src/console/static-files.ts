@@ -1,6 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join, sep } from 'node:path';
 
 interface StaticFile {
   readonly mediaType: string;
@@ -8,50 +9,14 @@ interface StaticFile {
   read(): Promise<Buffer>;
 }
 
+/** The media types by file name extension. Files with other extensions are not served. */
 const TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
-
-/** The console's own files, as paths relative to `/console/`. */
-const OWN = [
-  'console.css',
-  'icon.svg',
-  'main.js',
-  'lib/api.js',
-  'lib/chart.js',
-  'lib/confirm.js',
-  'lib/format.js',
-  'lib/html.js',
-  'lib/keep-focus.js',
-  'lib/operation-links.js',
-  'lib/poll.js',
-  'lib/route.js',
-  'lib/table.js',
-  'lib/trouble.js',
-  'pages/cache.js',
-  'pages/configuration.js',
-  'pages/fleet.js',
-  'pages/ladder.js',
-  'pages/overrides.js',
-  'pages/permissions.js',
-  'pages/traffic.js',
-  'pages/upstream.js',
-  'pages/violation.js',
-  'pages/violations.js',
-  'reference/reference.css',
-  'reference/main.js',
-  'reference/code.js',
-  'reference/filter.js',
-  'reference/operation.js',
-  'reference/prose.js',
-  'reference/sample.js',
-  'reference/schema-values.js',
-  'reference/schema.js',
-  'reference/try.js',
-];
 
 /**
  * Files from packages. Each entry contains the path under `/console/`, the package's name, and the name of a file in
@@ -65,31 +30,30 @@ const VENDORED = [
   ['vendor/uplot.css', 'uplot', 'uPlot.min.css'],
 ] as const;
 
+const OWN = join(import.meta.dirname, 'public');
+
 /**
- * Returns all files that the console serves, by URL path. `/` is the console, and `/reference` is the API docs. No
- * other files are ever read, so requests cannot reach arbitrary paths on disk.
+ * Returns all files that the console serves, by URL path: the console's own files and those from packages. An index
+ * page is served at its folder's path. The folder is listed only here, at startup. Requests cannot reach other paths.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
+  const names = readdirSync(OWN, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
   return new Map([
-    ['/', fileAt(own('index.html'), 'html')],
-    ['/reference', fileAt(own('reference/index.html'), 'html')],
-    ...OWN.map((name) => [`/${name}`, fileAt(own(name), name)] as const),
+    ...names.map((name) => {
+      const path = `/${name.replaceAll(sep, '/')}`;
+      return [path === '/index.html' ? '/' : path.replace(/\/index\.html$/, ''), fileAt(join(OWN, name))] as const;
+    }),
     ...VENDORED.map(([path, name, file]) => {
-      return [`/${path}`, fileAt(join(dirname(require.resolve(name)), file), path, forBrowsers)] as const;
+      return [`/${path}`, fileAt(join(dirname(require.resolve(name)), file), forBrowsers)] as const;
     }),
   ]);
 }
 
-const own = (name: string) => join(import.meta.dirname, 'public', name);
-
-function fileAt(path: string, name: string, convert: (text: string) => string = (text) => text): StaticFile {
+function fileAt(path: string, convert: (text: string) => string = (text) => text): StaticFile {
   let bytes: Promise<Buffer> | undefined;
   const load = async () => Buffer.from(convert(await readFile(path, 'utf8')));
-  return {
-    mediaType: TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
-    read: () => (bytes ??= load()),
-  };
+  return { mediaType: TYPES[extname(path)] ?? '', read: () => (bytes ??= load()) };
 }
 
 // Rewrites imports, because browsers cannot resolve package names. An import map would have to be an inline script,

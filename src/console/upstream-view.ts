@@ -28,13 +28,8 @@ interface UpstreamView extends UpstreamState, GateHistory {
   }[];
 }
 
-type Sources = Pick<
-  ConsoleSources,
-  'traffic' | 'upstream' | 'upstreamHealth' | 'upstreamHistory' | 'settings' | 'startedAt'
->;
-
 /** Returns the upstream's current state and its statistics for the requested number of minutes. */
-export function upstreamView(sources: Sources, minutes: number): UpstreamView {
+export function upstreamView(sources: ConsoleSources, minutes: number): UpstreamView {
   const { url, circuit, concurrency, queue } = sources.settings.upstream;
   const { steps, buckets, operations, failureKinds, since, until } = sources.traffic.window(minutes * 60);
   const latency = (row?: number) => {
