@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** The cost parameters of an argon2id hash. `memory` is in KiB. */
+/** The cost parameters of an argon2id hash. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
 /** The minimum cost parameters recommended by OWASP's Password Storage Cheat Sheet. */
@@ -26,8 +26,9 @@ export async function verifyPassword(password: string, hash: PhcHash): Promise<b
   return timingSafeEqual(made, tag);
 }
 
-/** The parts of an argon2id hash. `memory` is in KiB. */
+/** The parts of an argon2id hash. */
 export interface PhcHash {
+  /** The memory cost, in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
@@ -44,22 +45,16 @@ const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9
  */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
-  const hash = {
-    memory: Number(memory),
-    passes: Number(passes),
-    parallelism: Number(parallelism),
-    salt: Buffer.from(salt, 'base64'),
-    tag: Buffer.from(tag, 'base64'),
-  };
+  const costs = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   // RFC 9106, 3.1 requires at least 8 KiB per lane.
   const bounded =
-    hash.parallelism >= 1 &&
-    hash.parallelism <= 16 &&
-    hash.passes >= 1 &&
-    hash.passes <= 20 &&
-    hash.memory >= 8 * hash.parallelism &&
-    hash.memory <= 1_048_576;
-  return bounded ? hash : undefined;
+    costs.parallelism >= 1 &&
+    costs.parallelism <= 16 &&
+    costs.passes >= 1 &&
+    costs.passes <= 20 &&
+    costs.memory >= 8 * costs.parallelism &&
+    costs.memory <= 1_048_576;
+  return bounded ? { ...costs, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') } : undefined;
 }
 
 /** Formats a hash in PHC format, as it appears in the roles file. */

@@ -62,10 +62,9 @@ export function unmappedPolicyOf(
   if (policy === 'delegate' || policy === 'deny') return { kind: policy };
   if (roles.roles.has(policy)) return { kind: 'role', role: policy };
   const suggestion = closestName(policy, ['delegate', 'deny', ...roles.roles.keys()]);
-  const place =
-    configured === undefined
-      ? { source: roles.source, pointer: '/unmapped' }
-      : { source: 'configuration', pointer: '/roles/unmapped' };
+  const inFile = configured === undefined;
+  const source = inFile ? roles.source : 'configuration';
+  const pointer = inFile ? '/unmapped' : '/roles/unmapped';
   const message = `"${policy}" is not delegate, deny or a role`;
-  throw new StartFault([{ ...place, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
+  throw new StartFault([{ source, pointer, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }
