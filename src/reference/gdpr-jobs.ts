@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import type { ReferenceContext } from './reference-context.ts';
+import type { ReferenceContext } from './http/route.ts';
 import { parseScheduleTime, toScheduleTime } from './render/text.ts';
 import { type GdprJobRow, nextId, type Sql } from './store/sql.ts';
 

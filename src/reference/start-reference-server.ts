@@ -6,17 +6,18 @@ import { replacementResponse, resetConnection, writeWithChaos } from './chaos/ch
 import { type ChaosPlan, createChaosPlan, waitForSlowRules } from './chaos/chaos-plan.ts';
 import { parseChaos } from './chaos/parse-chaos.ts';
 import { runDueJobs } from './gdpr-jobs.ts';
-import { authenticate } from './http/caller.ts';
+import { authenticate, type Caller } from './http/caller.ts';
 import {
   LegacyRefusal,
   htmlErrorPage,
   type LegacyResponse,
+  plainError,
+  refuse,
   serializeResponse,
   writeResponse,
 } from './http/legacy-response.ts';
-import { type LegacyRoute, readRequest } from './http/route.ts';
+import type { LegacyRequest, LegacyRoute, ReferenceContext } from './http/route.ts';
 import { withIncompleteItems } from './lists/incomplete-items.ts';
-import type { ReferenceContext } from './reference-context.ts';
 import { ROUTES } from './routes.ts';
 import { openStore } from './seed/open-store.ts';
 import type { Sql } from './store/sql.ts';
@@ -173,6 +174,33 @@ interface ReferenceAppOptions {
   readonly chaosPlan: () => ChaosPlan;
   /** Aborted when the server closes, which ends all delays. */
   readonly closing: AbortSignal;
+}
+
+function parseBody(bytes: unknown): unknown {
+  if (!Buffer.isBuffer(bytes) || bytes.byteLength === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    return refuse(plainError(400, 'The request body is not valid JSON.'));
+  }
+}
+
+/**
+ * Converts an Express request with a raw body to a LegacyRequest. The body is not parsed until an operation reads it.
+ */
+function readRequest(request: Request, caller: Caller): LegacyRequest {
+  const mark = request.url.indexOf('?');
+  return {
+    caller,
+    query: new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1)),
+    get body() {
+      return parseBody(request.body as unknown);
+    },
+    param: (name) => {
+      const value = request.params[name];
+      return typeof value === 'string' ? value : '';
+    },
+  };
 }
 
 async function runRoute(route: LegacyRoute, request: Request, context: ReferenceContext): Promise<LegacyResponse> {

@@ -1,7 +1,6 @@
-import type { Request } from 'express';
-import type { ReferenceContext } from '../reference-context.ts';
+import type { Sql } from '../store/sql.ts';
 import type { Caller } from './caller.ts';
-import { invalidId, notFound, plainError, refuse, type LegacyResponse } from './legacy-response.ts';
+import { invalidId, notFound, refuse, type LegacyResponse } from './legacy-response.ts';
 
 /** A request as passed to an operation: authenticated, with decoded path parameters and a parsed body. */
 export interface LegacyRequest {
@@ -10,6 +9,17 @@ export interface LegacyRequest {
   readonly body: unknown;
   /** Returns a path parameter, or an empty string if the route does not have it. */
   readonly param: (name: string) => string;
+}
+
+/** The services shared by all operations of the reference server. */
+export interface ReferenceContext {
+  readonly sql: Sql;
+  /** Returns the current time in epoch milliseconds. */
+  readonly clock: () => number;
+  /** The server's own absolute URL, including its base path and without a trailing slash. */
+  readonly url: string;
+  /** The issue tracker's absolute URL, without a trailing slash. */
+  readonly trackerUrl: string;
 }
 
 /**
@@ -22,33 +32,6 @@ export interface LegacyRoute {
   /** The Express path, without the base path. */
   readonly path: string;
   readonly respond: (request: LegacyRequest, context: ReferenceContext) => LegacyResponse | Promise<LegacyResponse>;
-}
-
-function parseBody(bytes: unknown): unknown {
-  if (!Buffer.isBuffer(bytes) || bytes.byteLength === 0) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
-  } catch {
-    return refuse(plainError(400, 'The request body is not valid JSON.'));
-  }
-}
-
-/**
- * Converts an Express request with a raw body to a LegacyRequest. The body is not parsed until an operation reads it.
- */
-export function readRequest(request: Request, caller: Caller): LegacyRequest {
-  const mark = request.url.indexOf('?');
-  return {
-    caller,
-    query: new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1)),
-    get body() {
-      return parseBody(request.body as unknown);
-    },
-    param: (name) => {
-      const value = request.params[name];
-      return typeof value === 'string' ? value : '';
-    },
-  };
 }
 
 const MAX_ID = 9_223_372_036_854_775_807n;

@@ -1,4 +1,4 @@
-import type { ReferenceContext } from '../reference-context.ts';
+import type { ReferenceContext } from '../http/route.ts';
 import type { ActionRow, Sql, UserRow } from '../store/sql.ts';
 import { avatarUrl } from './to-user.ts';
 import { toStoredDate, toWeekdayDate } from './text.ts';

@@ -1,10 +1,9 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { plainError, refuse, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { type LegacyRequest, type LegacyRoute, readPathId } from '../http/route.ts';
+import { type LegacyRequest, type LegacyRoute, readPathId, type ReferenceContext } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, type Projection, readProjection } from '../lists/projection.ts';
-import type { ReferenceContext } from '../reference-context.ts';
 import { toNode } from '../render/to-node.ts';
 import { addNode, insertNode } from '../store/nodes.ts';
 import type { Sql } from '../store/sql.ts';
