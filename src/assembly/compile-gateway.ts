@@ -4,7 +4,7 @@ import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Operation } from '../model/operation.ts';
-import { applyOverrides } from '../overrides/override.ts';
+import { applyOverrides } from '../overrides/override-effect.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';

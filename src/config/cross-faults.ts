@@ -288,18 +288,14 @@ export function redactionFaults(
     });
   const message = `is enforce, but the mode ${settings.mode.name} does not remove private fields from comments`;
   const suggestion = 'mode: staging, or permissions: report on operations that return comments';
-  return [...new Set(pointers)].map((pointer) => {
-    const place = settings.placeOf(pointer);
-    return { source: place.source, pointer: place.pointer, message, suggestion };
-  });
+  return [...new Set(pointers)].map((pointer) =>
+    Object.assign({ message, suggestion }, settings.placeOf(pointer)),
+  );
 }
 
 function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {
   if (!isPlainObject(value)) return [];
-  return Object.keys(value).map((id) => ({
-    id,
-    pointer: `${pointer}/${escapePointer(id)}`,
-  }));
+  return Object.keys(value).map((id) => ({ id, pointer: `${pointer}/${escapePointer(id)}` }));
 }
 
 /**

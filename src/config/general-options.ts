@@ -222,9 +222,7 @@ export interface ListenOptions {
   readonly tls?: TlsOptions;
 }
 
-const host = { type: 'string', minLength: 1 };
-
-const path = { type: 'string', minLength: 1 };
+const text = { type: 'string', minLength: 1 };
 
 const port = { type: 'integer', minimum: 0, maximum: 65_535 };
 
@@ -255,9 +253,9 @@ export const listenOptionsSchema = {
   description: "Portico's listeners, and the limits on requests.",
   additionalProperties: false,
   properties: {
-    host: { ...host, description: 'Address of the public side; HOST.' },
+    host: { ...text, description: 'Address of the public side; HOST.' },
     port: { ...port, description: 'Port of the public side; PORT. 0 selects any free port.' },
-    adminHost: { ...host, description: 'Address of the admin side; ADMIN_HOST. Use loopback, or set an adminToken.' },
+    adminHost: { ...text, description: 'Address of the admin side; ADMIN_HOST. Use loopback, or set an adminToken.' },
     adminPort: { ...port, description: 'Port of the admin side; ADMIN_PORT. 0 selects any free port.' },
     trustedProxies: {
       type: 'array',
@@ -316,10 +314,10 @@ export const listenOptionsSchema = {
       additionalProperties: false,
       required: ['certFile', 'keyFile'],
       properties: {
-        certFile: { ...path, description: 'The certificate and its intermediate certificates (PEM).' },
-        keyFile: { ...path, description: 'The private key of the certificate (PEM).' },
-        passphraseFile: { ...path, description: 'A file whose first line is the passphrase of the key.' },
-        clientCaFile: { ...path, description: 'The authorities that issue client certificates (PEM).' },
+        certFile: { ...text, description: 'The certificate and its intermediate certificates (PEM).' },
+        keyFile: { ...text, description: 'The private key of the certificate (PEM).' },
+        passphraseFile: { ...text, description: 'A file whose first line is the passphrase of the key.' },
+        clientCaFile: { ...text, description: 'The authorities that issue client certificates (PEM).' },
         clientCertificates: {
           enum: ['none', 'optional', 'required'] satisfies TlsOptions['clientCertificates'][],
           description: 'Whether clients are asked for a certificate, and whether those without one are refused.',

@@ -182,8 +182,8 @@ export function stepWords({ move, at, judged, failed, windowSeconds }: LadderSte
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
   if (move === 'lifted') return `promotion undone ${day}`;
   if (move === 'demoted')
-    return `demoted ${day}, ${count(failed)} of ${count(judged)} responses failed in ${count(windowSeconds)} s`;
-  return `promoted ${day}, none of ${count(judged)} would have been refused in ${count(windowSeconds / 3600)} h`;
+    return `demoted ${day}, ${number(failed)} of ${number(judged)} responses failed in ${number(windowSeconds)} s`;
+  return `promoted ${day}, none of ${number(judged)} would have been refused in ${number(windowSeconds / 3600)} h`;
 }
 
 /** Describes the changed levels of a single operation. */
@@ -194,8 +194,6 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
     state,
   ).map(movedWords);
 }
-
-const count = (value: number) => value.toLocaleString('en-US');
 
 /** The configured levels of a single operation. */
 export interface ConfiguredLevels {

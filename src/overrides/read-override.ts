@@ -3,14 +3,8 @@ import { closestName } from '../lib/closest-name.ts';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import { containsCredential } from '../privacy/secret-text.ts';
-import {
-  OVERRIDABLE_CHECKS,
-  OVERRIDE_KINDS,
-  type Override,
-  type OverrideChange,
-  type OverrideTarget,
-  whyWithoutEffect,
-} from './override.ts';
+import { type OverrideTarget, whyWithoutEffect } from './override-effect.ts';
+import { OVERRIDABLE_CHECKS, type Override, OVERRIDE_KINDS, type OverrideChange } from './override.ts';
 
 /** An error in one member of an operator's request. */
 export interface OverrideFault {

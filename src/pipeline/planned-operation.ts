@@ -1,7 +1,7 @@
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Overridden, OverrideTarget } from '../overrides/override.ts';
+import type { Overridden, OverrideTarget } from '../overrides/override-effect.ts';
 
 /** An operation with its configuration, before its plan is compiled. */
 export interface PlannedOperation {

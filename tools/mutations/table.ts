@@ -1128,10 +1128,10 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/overrides/override.ts',
+    file: 'src/overrides/override-effect.ts',
     find: 'whyWithoutEffect(override, target) === undefined',
     replace: 'true',
-    test: 'test/overrides/override.test.ts',
+    test: 'test/overrides/override-effect.test.ts',
     why: 'an override makes observe mode refuse requests',
     trust: true,
   },

@@ -172,7 +172,7 @@ export const PROOFS: readonly Proof[] = [
     files: [
       'test/overrides/create-overrides.test.ts',
       'test/overrides/override-files.test.ts',
-      'test/overrides/override.test.ts',
+      'test/overrides/override-effect.test.ts',
       'test/overrides/read-override.test.ts',
       'test/gateway/overrides.test.ts',
     ],

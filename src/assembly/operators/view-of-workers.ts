@@ -1,10 +1,9 @@
 import type { MetricObject } from 'prom-client';
-import type { PageInventory } from '../../cache/page-inventory.ts';
+import type { InventoryQuery, PageInventory } from '../../cache/page-inventory.ts';
 import type { SharedPageCounts } from '../../telemetry/redis-metrics.ts';
 import type { NumericSources } from '../../telemetry/scrape-metrics.ts';
 import { countsOf, sumOfStats, worstHealth } from '../features/upstream-stats.ts';
 import type { PrimaryRole } from '../sharing/process-role.ts';
-import { mergeInventories } from './merge-inventories.ts';
 import type { OperatorView, ViewParts } from './operator-view.ts';
 import { isReport, type WorkerReport } from './worker-report.ts';
 
@@ -130,4 +129,42 @@ function sumOfCounts<Counts extends Readonly<Record<string, number>>>(all: reado
   const sums: Record<string, number> = {};
   for (const counts of all) for (const [key, count] of Object.entries(counts)) sums[key] = (sums[key] ?? 0) + count;
   return sums as Counts;
+}
+
+/** Combines the inventories of several caches. */
+function mergeInventories(all: readonly PageInventory[], { limit }: InventoryQuery): PageInventory {
+  const sum = (of: (one: PageInventory) => number) => all.reduce((total, one) => total + of(one), 0);
+  const operations = Map.groupBy(
+    all.flatMap((one) => one.operations),
+    ({ operation }) => operation,
+  );
+  const tags = Map.groupBy(
+    all.flatMap((one) => one.tags),
+    ({ tag }) => tag,
+  );
+  return {
+    entries: sum(({ entries }) => entries),
+    bytes: sum(({ bytes }) => bytes),
+    maxBytes: sum(({ maxBytes }) => maxBytes),
+    operations: [...operations]
+      .map(([operation, rows]) =>
+        Object.assign({ operation, fresh: rows.reduce((count, { fresh }) => count + fresh, 0) }, sumOfRows(rows)),
+      )
+      .toSorted((one, other) => other.bytes - one.bytes),
+    tags: [...tags]
+      .map(([tag, rows]) => Object.assign({ tag }, sumOfRows(rows)))
+      .toSorted((one, other) => other.entries - one.entries)
+      .slice(0, limit),
+    matchingTags: Math.max(0, ...all.map(({ matchingTags }) => matchingTags)),
+  };
+}
+
+function sumOfRows(
+  rows: readonly { readonly entries: number; readonly bytes: number; readonly oldestSeconds: number }[],
+) {
+  return {
+    entries: rows.reduce((total, row) => total + row.entries, 0),
+    bytes: rows.reduce((total, row) => total + row.bytes, 0),
+    oldestSeconds: Math.max(...rows.map((row) => row.oldestSeconds)),
+  };
 }

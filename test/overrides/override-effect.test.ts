@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MODES } from '../../src/model/checks.ts';
-import { applyOverrides } from '../../src/overrides/override.ts';
+import { applyOverrides } from '../../src/overrides/override-effect.ts';
 import { overrideWith } from './override-with.ts';
 
 const { checks } = MODES.strict;

@@ -1,0 +1,69 @@
+import type { Checks } from '../model/checks.ts';
+import type { Override, OverrideChange } from './override.ts';
+
+/** The facts about an operation that determine which overrides have an effect. */
+export interface OverrideTarget {
+  /** True if the operation's responses are stored. */
+  readonly isStored: boolean;
+  /** True in transparent mode, in which Portico neither refuses requests nor stores responses. */
+  readonly transparent: boolean;
+}
+
+/** Returns why a change has no effect on an operation, or undefined if the change has an effect. */
+export function whyWithoutEffect(
+  change: OverrideChange,
+  { isStored, transparent }: OverrideTarget,
+): string | undefined {
+  if (transparent && change.kind === 'disable') return 'observe mode never refuses requests';
+  if (transparent && change.kind === 'level' && change.level === 'enforce')
+    return 'observe mode never refuses messages';
+  if (change.kind === 'force-stale' && (transparent || !isStored)) return "the operation's responses are not stored";
+  return undefined;
+}
+
+/** The changes that an operation's overrides make to its plan. */
+export interface Overridden {
+  /** Descriptions of the overrides. They are used only for display. */
+  readonly words: readonly string[];
+  /** When the refusal of all requests ends, in epoch milliseconds. */
+  readonly disabledUntil: number | undefined;
+  /**
+   * How long a response may be served after it has become stale, in seconds, and the end of the override, in epoch
+   * milliseconds.
+   */
+  readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
+}
+
+/** Applies the overrides of a single operation to its levels. Returns undefined if no override has an effect. */
+export function applyOverrides(
+  active: readonly Override[],
+  checks: Checks,
+  target: OverrideTarget,
+): { readonly checks: Checks; readonly overridden: Overridden } | undefined {
+  const effective = active.filter((override) => whyWithoutEffect(override, target) === undefined);
+  if (effective.length === 0) return undefined;
+  const levels = { ...checks };
+  let disabledUntil: Overridden['disabledUntil'];
+  let forceStale: Overridden['forceStale'];
+  for (const override of effective) {
+    if (override.kind === 'level') levels[override.check] = override.level;
+    else if (override.kind === 'disable') disabledUntil = override.until;
+    else forceStale = override;
+  }
+  const words = effective.map((override) => overrideWords(override, checks));
+  return { checks: levels, overridden: { words, disabledUntil, forceStale } };
+}
+
+/** Describes an override, including its end and its reason. `checks` are the levels without any override. */
+function overrideWords(override: Override, checks: Checks): string {
+  return `${changeWords(override, checks)} until ${minuteOf(override.until)} (${override.reason})`;
+}
+
+function changeWords(change: OverrideChange, checks: Checks): string {
+  if (change.kind === 'disable') return 'disabled';
+  if (change.kind === 'force-stale') return `stored responses up to ${change.maxStaleSeconds} s stale`;
+  return `${change.check} ${change.level} instead of ${checks[change.check]}`;
+}
+
+/** Returns an instant in UTC, without milliseconds. */
+const minuteOf = (instant: number) => `${new Date(instant).toISOString().slice(0, 19)}Z`;
