@@ -288,9 +288,7 @@ export function redactionFaults(
     });
   const message = `is enforce, but the mode ${settings.mode.name} does not remove private fields from comments`;
   const suggestion = 'mode: staging, or permissions: report on operations that return comments';
-  return [...new Set(pointers)].map((pointer) =>
-    Object.assign({ message, suggestion }, settings.placeOf(pointer)),
-  );
+  return [...new Set(pointers)].map((pointer) => Object.assign({ message, suggestion }, settings.placeOf(pointer)));
 }
 
 function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {
