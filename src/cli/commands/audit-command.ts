@@ -7,9 +7,9 @@ import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag } from '../flags/flag-values.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 import { auditLines } from '../terminal/finding-lines.ts';
 
 /** The `portico audit` command ranks the risks in a valid configuration. */

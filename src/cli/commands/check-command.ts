@@ -1,9 +1,9 @@
 import { StartFault } from '../../model/fault.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';
 import { USER_FLAG } from '../flags/credential-flags.ts';
 import { FAIL_FLAGS } from '../flags/fail-flags.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
 import { checkConfiguration } from '../tasks/check-configuration.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';

@@ -2,8 +2,8 @@ import { METHODS } from 'node:http';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { explainLine, type ExplainRequest, type ExplainStep } from '../../pipeline/explain.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 
 /**
  * The `portico explain` command shows how the gateway would handle a request. It runs the gateway's own code but never

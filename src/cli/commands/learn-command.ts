@@ -4,11 +4,11 @@ import { emptyObservations, type Observations } from '../../learn/observations/o
 import type { Proposal } from '../../learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { outputFile, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { USER_FLAG } from '../flags/credential-flags.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
-import { outputFile, writeText } from '../terminal/write-text.ts';
 
 /** The flags that are accepted only together with `--against`. */
 const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];

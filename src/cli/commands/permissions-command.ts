@@ -1,7 +1,7 @@
 import { formatPermissionMatrix, type PermissionMatrix } from '../../permissions/permission-matrix.ts';
 import { type Command, EXIT } from '../command.ts';
+import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../flags/json-format.ts';
 
 /** The `portico permissions` command prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {

@@ -9,14 +9,13 @@ import { shortLines } from '../../report/table-report.ts';
 import { walk, type WalkSummary } from '../../walk/walk.ts';
 import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
+import { jsonDocument, renderOptions, wantsJson } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
 import { readCredential } from '../flags/credential-flags.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
-import { jsonDocument, wantsJson } from '../flags/json-format.ts';
 import { openReports } from './open-reports.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
-import { renderOptions } from '../terminal/write-text.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
 /**

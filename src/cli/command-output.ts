@@ -1,11 +1,36 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { packageVersion } from '../../files/package-root.ts';
-import { makeFolder } from '../../files/replace-file.ts';
-import { StartFault } from '../../model/fault.ts';
-import type { RenderOptions } from '../../report/render-options.ts';
-import type { CommandIo, CommandLine } from '../command.ts';
+import { packageVersion } from '../files/package-root.ts';
+import { makeFolder } from '../files/replace-file.ts';
+import { StartFault } from '../model/fault.ts';
+import type { RenderOptions } from '../report/render-options.ts';
+import type { CommandIo, CommandLine, Flag } from './command.ts';
+import { choiceFlag } from './flags/flag-values.ts';
 
+const FORMATS = ['text', 'json'];
+
+/** The flag of commands that can write their result as JSON. `docs/cli.schema.json` describes the JSON documents. */
+export const FORMAT_FLAG: Flag = {
+  name: 'format',
+  value: 'FORMAT',
+  choices: FORMATS,
+  help: 'text or json; text by default. docs/cli.schema.json describes the JSON.',
+};
+
+/** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
+export function wantsJson(line: CommandLine): boolean {
+  return choiceFlag(line, 'format', FORMATS) === 'json';
+}
+
+/** The version of the JSON documents, which increases with every incompatible change. */
+const VERSION = 1;
+
+/** Formats the result of a command as a JSON document of the given kind. */
+export function jsonDocument(kind: string, content: object): string {
+  return JSON.stringify({ version: VERSION, kind, ...content }, null, 2);
+}
+
+/** The width of a result that is not written to a terminal, in columns. */
 const COLUMNS = 100;
 
 /**

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../../src/files/package-root.ts';
-import { explainLine, type ExplainStep } from '../../../src/pipeline/explain.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
-import { startFakeUpstream } from '../../builders/fake-upstream.ts';
-import { tempFolder } from '../../builders/temp-folder.ts';
-import { runInProcess } from '../run-in-process.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { explainLine, type ExplainStep } from '../../src/pipeline/explain.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { runInProcess } from './run-in-process.ts';
 
 const readSchema = (name: string) =>
   JSON.parse(readFileSync(join(packageRoot, 'docs', name), 'utf8')) as Record<string, unknown>;
