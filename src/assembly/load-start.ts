@@ -1,22 +1,26 @@
 import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
 import type { Settings } from '../config/settings.ts';
+import { contractFolder } from '../contract/contract-files.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
+import { readDocument } from '../contract/document/read-document.ts';
 import { loadContract, sourcesDigest } from '../contract/load-contract.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
-import { pointerTo } from '../lib/json-pointer.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
-import type { StoredOverrides } from '../overrides/override-files.ts';
+import type { DocumentNode } from '../learn/document.ts';
+import { readObservationFile } from '../learn/observations/observation-file.ts';
+import type { Observations } from '../learn/observations/observations.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
+import type { StoredOverrides } from '../overrides/override-files.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './features/assemble-ladder.ts';
 import { readStoredOverrides } from './features/assemble-overrides.ts';
-import { type LearnedBefore, loadLearned } from './load-learned.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before the services are created. */
@@ -42,6 +46,12 @@ export interface Start extends LoadedPermissions {
   readonly tls: TlsIdentity | undefined;
   /** The secrets of the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisSecrets | undefined;
+}
+
+/** What learning starts with: the document of the enforced contract and the stored observations. */
+export interface LearnedBefore {
+  readonly document: DocumentNode;
+  readonly observations: Observations;
 }
 
 /** The inputs of startup other than the settings. */
@@ -172,6 +182,22 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
     const place = placeOf('/upstream/permissionMessages');
     throw new StartFault([{ ...place, message: 'contains an invalid regular expression' }]);
   }
+}
+
+/** Returns the contract document, with its overlays applied, for comparison with traffic. */
+export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
+  return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
+}
+
+/**
+ * If `learn.traffic` is on, reads the document and the stored observations. If the gateway is already `running`, its
+ * observations are used instead of the stored ones. Throws a StartFault if a file is invalid.
+ */
+function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
+  const { traffic, file } = settings.learn;
+  if (!traffic) return undefined;
+  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
+  return { document: readLearnDocument(settings), observations };
 }
 
 // The limit is so high that the violations of the shadow contract are found even on a page with many known violations.

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { toSampledResponse } from '../../walk/sampled-response.ts';
-import type { LearnedBefore } from '../load-learned.ts';
+import type { LearnedBefore } from '../load-start.ts';
 
 /** Samples traffic and stores the observations. */
 export interface Learning {

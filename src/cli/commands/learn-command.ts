@@ -62,7 +62,7 @@ export const learnCommand: Command = {
     };
     const settings = await settingsFrom(line, io);
     rejectAppliedOverlay(line, io, settings);
-    const { readLearnDocument } = await import('../../assembly/load-learned.ts');
+    const { readLearnDocument } = await import('../../assembly/load-start.ts');
     const { propose } = await import('../../learn/propose/propose.ts');
     const observations = await getObservations(line, io, settings);
     const proposals = propose(observations, readLearnDocument(settings), limits);

@@ -1,4 +1,4 @@
-import { readLearnDocument } from '../../assembly/load-learned.ts';
+import { readLearnDocument } from '../../assembly/load-start.ts';
 import { walkToLearn } from '../../walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
