@@ -4,7 +4,7 @@ import type { LegacyRoute } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';
-import type { ActionRow } from '../store/sql.ts';
+import { type ActionRow, nextId, type NodeRow, type Sql } from '../store/sql.ts';
 
 /**
  * Operation 7: the action log, newest action first. A client requests older actions with the `moreResults` parameter.
@@ -30,3 +30,30 @@ export const listActions: LegacyRoute = {
     return jsonResponse({ actions, moreResults: rows.at(-1)?.acted_at ?? 0 });
   },
 };
+
+/** Adds an action on a node to the log. */
+export function recordAction(sql: Sql, verb: string, userId: number, node: NodeRow, at: number): ActionRow {
+  const action = sql.get<ActionRow>(
+    `INSERT INTO actions (id, verb, user_id, node_id, node_type, ip, acted_at, extra, private)
+     VALUES (?, ?, ?, ?, ?, '127.0.0.1', ?, NULL, ?) RETURNING *`,
+    nextId(sql, 'actions'),
+    verb,
+    userId,
+    node.id,
+    node.type,
+    at,
+    node.visibility === null ? 0 : 1,
+  );
+  if (action === undefined) throw new Error('the action was not recorded');
+  return action;
+}
+
+/**
+ * Marks an action in the log as canceled by a user at a given time (epoch milliseconds), and returns the changed row.
+ */
+export function cancelAction(sql: Sql, actionId: number, userId: number, at: number): ActionRow {
+  const text = 'UPDATE actions SET canceled_at = ?, canceled_by = ? WHERE id = ? RETURNING *';
+  const action = sql.get<ActionRow>(text, at, userId, actionId);
+  if (action === undefined) throw new Error(`action ${actionId} does not exist`);
+  return action;
+}

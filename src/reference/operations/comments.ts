@@ -5,8 +5,9 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toNode, recipientsOf } from '../render/to-node.ts';
-import { addNode, editBody, recordAction } from '../store/nodes.ts';
-import type { NodeRow, Sql } from '../store/sql.ts';
+import { addNode } from '../store/nodes.ts';
+import { nextId, type NodeRow, type Sql } from '../store/sql.ts';
+import { recordAction } from './actions.ts';
 
 /** Operation 4: one comment. */
 export const getComment: LegacyRoute = {
@@ -101,6 +102,21 @@ export const updateComment: LegacyRoute = {
     return jsonResponse(toNode(sql, changed, caller));
   },
 };
+
+/** Replaces a comment's body and adds a revision. */
+function editBody(sql: Sql, commentId: number, body: string, editorId: number, at: number): void {
+  sql.run(
+    `UPDATE nodes SET body = ?, last_active_at = ?, last_active_user_id = ?, last_edited_action = ?,
+     revision_ids = rtrim(revision_ids, ']') || ',' || ? || ']' WHERE id = ?`,
+    body,
+    at,
+    editorId,
+    nextId(sql, 'actions'),
+    // The id is bound as text, because a number would be bound as REAL and printed with a fraction.
+    String(nextId(sql, 'revisions')),
+    commentId,
+  );
+}
 
 /** The callers who can see a comment. If `visibility` is null, everyone can see it. */
 interface DecidedVisibility {

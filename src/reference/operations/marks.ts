@@ -3,7 +3,8 @@ import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } fr
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { cancelAction, favoriteCount, recordAction } from '../store/nodes.ts';
+import type { Sql } from '../store/sql.ts';
+import { cancelAction, recordAction } from './actions.ts';
 
 const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wikified' AND canceled_at IS NULL
   ORDER BY acted_at DESC, id DESC LIMIT 1`;
@@ -56,3 +57,8 @@ export const unmarkFavorite: LegacyRoute = {
     return jsonResponse({ success: true, result });
   },
 };
+
+/** Returns the number of users who have the node among their favorites. */
+export function favoriteCount(sql: Sql, nodeId: number): number {
+  return sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM favorites WHERE node_id = ?', nodeId)?.total ?? 0;
+}
