@@ -1,6 +1,7 @@
-import { choiceFlag, parsePeriod, parseSince } from '../flags/flag-values.ts';
-import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../tasks/admin-client.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
+import { choiceFlag, parsePeriod, parseSince } from '../flags/flag-values.ts';
+import { adminClient, messageOf } from '../tasks/admin-client.ts';
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];

@@ -1,7 +1,8 @@
 import type { Fault } from '../../model/fault.ts';
-import { ADMIN_FLAGS, ADMIN_NOTES, adminClient, messageOf } from '../tasks/admin-client.ts';
 import { type Command, CommandFailure, EXIT } from '../command.ts';
+import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
 import { faultLines } from '../run-program.ts';
+import { adminClient, messageOf } from '../tasks/admin-client.ts';
 
 /** The `portico reload` command makes a running gateway reload its configuration. */
 export const reloadCommand: Command = {

@@ -1,24 +1,7 @@
-import type { Settings } from '../../config/settings.ts';
-import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
-import { type CommandIo, CommandFailure, type CommandLine, type Flag, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, readSettingsFrom } from '../flags/config-flags.ts';
 import { membersOf } from '../../lib/plain-object.ts';
-
-/** The flags of commands that send requests to the admin side of a running gateway. */
-export const ADMIN_FLAGS: readonly Flag[] = [
-  ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
-  {
-    name: 'admin',
-    value: 'URL',
-    help: 'Address of the admin side; by default listen.adminHost and listen.adminPort (ADMIN_HOST, ADMIN_PORT).',
-  },
-];
-
-/** The help text that is shared by commands that send requests to the admin side. */
-export const ADMIN_NOTES: readonly string[] = [
-  'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
-  'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
-];
+import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
+import { adminAddress } from '../flags/admin-flags.ts';
+import { readSettingsFrom } from '../flags/config-flags.ts';
 
 /** A client for the admin side of a running gateway. */
 interface AdminClient {
@@ -45,7 +28,7 @@ const TIMEOUT_MS = 30_000;
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
   const { settings } = readSettingsFrom(line, io);
-  const url = addressOf(line.last('admin'), settings);
+  const url = adminAddress(line, settings);
   return {
     url: url.origin,
     async send(method, path, body) {
@@ -76,18 +59,6 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
 export function messageOf(body: unknown): string | undefined {
   const { error } = membersOf(body);
   return typeof error === 'string' ? error : undefined;
-}
-
-function addressOf(given: string | undefined, { listen }: Settings): URL {
-  if (given === undefined && listen.adminPort === 0)
-    throw new UsageError(
-      'the configured admin port is 0, which selects any free port: specify the address with --admin URL',
-    );
-  if (given === undefined) return new URL(`http://${hostInUrl(reachableHost(listen.adminHost))}:${listen.adminPort}`);
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`--admin ${given}: must be an http or https URL`);
-  return url;
 }
 
 function reasonOf(error: unknown): string {
