@@ -2,7 +2,7 @@ import { StartFault } from '../../model/fault.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';
-import { USER_FLAG } from '../flags/credential-flags.ts';
+import { USER_FLAG } from '../flags/credentials.ts';
 import { FAIL_FLAGS } from '../flags/fail-flags.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
 import { checkConfiguration } from '../tasks/check-configuration.ts';

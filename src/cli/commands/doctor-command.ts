@@ -8,7 +8,7 @@ import { recommendedConfiguration } from '../../doctor/recommend.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
-import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credential-flags.ts';
+import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credentials.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { DELAY_FLAG } from '../flags/walk-flags.ts';
 import { doctorLines } from '../terminal/finding-lines.ts';

@@ -1,6 +1,6 @@
 import { hashPassword } from '../../identity/password-hash.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
-import { readSecret } from '../terminal/read-secret.ts';
+import { readPassword } from '../flags/credentials.ts';
 
 /** The `portico hash-password` command prints the hash of a password, for use in the roles file. */
 export const hashPasswordCommand: Command = {
@@ -19,7 +19,7 @@ export const hashPasswordCommand: Command = {
       throw new UsageError(
         'hash-password does not take arguments, because other users can see them: enter the password on standard input',
       );
-    const password = await readSecret(io, 'Password: ');
+    const password = await readPassword(io, 'Password: ');
     if (password === '') {
       io.err('portico hash-password: the password is empty');
       return EXIT.failed;

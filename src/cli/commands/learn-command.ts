@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { outputFile, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
-import { USER_FLAG } from '../flags/credential-flags.ts';
+import { USER_FLAG } from '../flags/credentials.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
 

@@ -9,7 +9,7 @@ import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../walk/send-walk-request.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
-import { readCredential } from '../flags/credential-flags.ts';
+import { readCredential } from '../flags/credentials.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkedParameters, walkIds } from '../flags/walk-flags.ts';

@@ -11,7 +11,7 @@ import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { jsonDocument, renderOptions, wantsJson } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
-import { readCredential } from '../flags/credential-flags.ts';
+import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
 import { openReports } from './open-reports.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
