@@ -16,7 +16,7 @@ import { createPageCounts, type PageCounts, type SharedPageCounts } from '../pag
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { createLookup, type Lookup } from '../pipeline/decide-permission.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
-import { createRateLimiter, type RateLimiter } from '../pipeline/stages/limit-rate.ts';
+import { createRateLimiter, type RateLimiter } from '../pipeline/rate-limiter.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';

@@ -7,7 +7,7 @@ import type { Decision } from '../model/requirement.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ShadowContract } from './shadow-contract.ts';
-import type { RateLimiter } from './stages/limit-rate.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';

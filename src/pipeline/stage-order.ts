@@ -1,6 +1,7 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { StagePlanner } from './stage.ts';
 import type { Decide } from './decide-permission.ts';
 import { authorize } from './stages/authorize.ts';
@@ -12,7 +13,7 @@ import { isolatePage, type IsolatePageServices } from './stages/isolate-page.ts'
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
-import { limitRate, type RateLimiter } from './stages/limit-rate.ts';
+import { limitRate } from './stages/limit-rate.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';

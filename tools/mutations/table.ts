@@ -157,21 +157,21 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/pipeline/stages/limit-rate.ts',
+    file: 'src/pipeline/rate-limiter.ts',
     find: '.sort((a, b) => b.seconds - a.seconds)[0]',
     replace: '[0]',
     test: 'test/pipeline/stages/limit-rate.test.ts',
     why: 'Retry-After is shorter than the wait that a second rule requires',
   },
   {
-    file: 'src/pipeline/stages/limit-rate.ts',
+    file: 'src/pipeline/rate-limiter.ts',
     find: 'Math.max(1, Math.ceil(msBeforeNext / 1000))',
     replace: 'Math.ceil(msBeforeNext / 1000)',
     test: 'test/pipeline/stages/limit-rate.test.ts',
     why: 'Retry-After is 0',
   },
   {
-    file: 'src/pipeline/stages/limit-rate.ts',
+    file: 'src/pipeline/rate-budgets.ts',
     find: "if (reason === 'evict') void memory.delete(key);",
     replace: '',
     test: 'test/pipeline/stages/limit-rate.test.ts',
@@ -1617,7 +1617,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a caller who only claims a name makes all gateways verify the real caller again',
   },
   {
-    file: 'src/pipeline/stages/limit-rate.ts',
+    file: 'src/pipeline/rate-limiter.ts',
     find: "if (rule.per === 'caller' && principal.kind === 'verified')",
     replace: "if (rule.per === 'caller')",
     test: 'test/pipeline/stages/limit-rate.test.ts',

@@ -1,11 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { UploadClaims, createUploadMemory } from '../../gdpr/upload-memory.ts';
+import type { UploadClaims } from '../../gdpr/shared-uploads.ts';
+import type { createUploadMemory } from '../../gdpr/upload-memory.ts';
 import { createRevocations, type Revocations } from '../../identity/identity-fleet.ts';
 import type { OpenedStore, LedgerBatch } from '../../ledger/ledger-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ChangeListener, ChangeLog, SharedChange } from '../../model/change-log.ts';
 import type { LedgerQuery } from '../../model/ledger-entry.ts';
-import type { RateLimiter, Taken } from '../../pipeline/stages/limit-rate.ts';
+import type { Taken } from '../../pipeline/rate-budgets.ts';
+import type { RateLimiter } from '../../pipeline/rate-limiter.ts';
 import type { SharedDocument } from '../../redis/shared-document.ts';
 import { createWorkerChangeLog, type PrimaryChangeLog } from '../../workers/ipc-change-log.ts';
 import { openPrimaryDocument, openWorkerDocument } from '../../workers/ipc-document.ts';

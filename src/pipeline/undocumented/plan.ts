@@ -1,7 +1,8 @@
 import type { Checks } from '../../model/checks.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Handler, Stage } from '../stage.ts';
-import { limitBy, type RateLimiter } from '../stages/limit-rate.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
+import { limitBy } from '../stages/limit-rate.ts';
 import { authorize, type UndocumentedAccess } from './authorize.ts';
 import { findAddresses } from './find-addresses.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';

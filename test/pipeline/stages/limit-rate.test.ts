@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RateLimitRule } from '../../../src/model/rate-limit-rule.ts';
-import { createRateLimiter, limitRate } from '../../../src/pipeline/stages/limit-rate.ts';
+import { createRateLimiter } from '../../../src/pipeline/rate-limiter.ts';
+import { limitRate } from '../../../src/pipeline/stages/limit-rate.ts';
 import type { Redis } from '../../../src/redis/connect-redis.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis, RedisScript } from '../redis/connect-redis.ts';
+import type { GdprOptions } from './gdpr-options.ts';
+import type { UploadClaims } from './shared-uploads.ts';
+
+/**
+ * How long a claim on an upload in progress lasts, in milliseconds. If an upload takes longer, other gateways no longer
+ * recognize a duplicate. After a crash, the upload is blocked for at most this long.
+ */
+const MAX_UPLOAD_MS = 600_000;
+
+/** Claims an upload. Returns an empty string or, if the upload has already been claimed, the stored value. */
+const CLAIM: RedisScript = {
+  source: `
+local held = redis.call('GET', KEYS[1])
+if held then return held end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ''`,
+};
+
+/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway holds it. */
+const FINISH: RedisScript = {
+  source: `
+if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`,
+};
+
+/** Claims uploads in Redis. The options are read for each upload. */
+export function redisUploadClaims(
+  redis: Pick<Redis, 'key' | 'run'>,
+  options: Pick<GdprOptions, 'duplicateWindowSeconds'>,
+): UploadClaims {
+  return {
+    async claim(hashed, force) {
+      const key = redis.key('upload', hashed);
+      const holder = randomUUID();
+      const windowMs = Math.round(options.duplicateWindowSeconds * 1000);
+      const held = windowMs > 0 ? String(await redis.run(CLAIM, [key], [holder, String(MAX_UPLOAD_MS)])) : '';
+      if (held !== '' && !force)
+        return { verdict: 'duplicate', because: held === 'accepted' ? 'accepted' : 'in flight' };
+      return {
+        verdict: 'first',
+        finish(status) {
+          const isAccepted = status !== undefined && status >= 200 && status < 300;
+          redis.run(FINISH, [key], [holder, isAccepted ? String(windowMs) : '0']).catch(() => undefined);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { type UploadMemory, uploadKey, type UploadVerdict } from './upload-memory.ts';
+
+/** Claims uploads on behalf of all processes or gateways. */
+export interface UploadClaims {
+  /** Claims the upload with this key, which is a hash. Rejects if the other processes or gateways cannot be reached. */
+  claim(key: string, force: boolean): Promise<UploadVerdict>;
+}
+
+/**
+ * Refuses uploads that another process or gateway is forwarding or has recently forwarded. If the other processes or
+ * gateways cannot be reached, only this process's own uploads are considered.
+ */
+export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
+  return {
+    async begin(attempt) {
+      const local = await own.begin(attempt);
+      if (local.verdict === 'duplicate') return local;
+      const shared = await claims.claim(uploadKey(attempt), attempt.force).catch(() => undefined);
+      if (shared?.verdict === 'duplicate') {
+        local.finish(undefined);
+        return shared;
+      }
+      return {
+        verdict: 'first',
+        finish(status) {
+          local.finish(status);
+          shared?.finish(status);
+        },
+      };
+    },
+  };
+}

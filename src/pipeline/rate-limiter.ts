@@ -1,0 +1,127 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import { networkOf } from '../lib/network-address.ts';
+import type { RateLimitRule } from '../model/rate-limit-rule.ts';
+import { openFleetKey, type Redis, RedisUnavailable } from '../redis/connect-redis.ts';
+import type { KnownRequest } from './exchange.ts';
+import { createBudgets, type Taken } from './rate-budgets.ts';
+
+/** Counts requests against the rules of `rateLimits`. */
+export interface RateLimiter {
+  /** Returns the rules that can apply to an operation, or to undocumented paths. */
+  rulesFor(operation: string | undefined): readonly Limit[];
+  /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
+  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
+  /** Counts another process's request against a rule. Returns undefined if there is no such rule. */
+  take(rule: string, budget: string): Promise<Taken | undefined>;
+}
+
+/** A rule with its budgets. */
+interface Limit extends RateLimitRule {
+  readonly budgets: ReturnType<typeof createBudgets>;
+}
+
+interface RateLimiterParts {
+  readonly rules: readonly RateLimitRule[];
+  /** The Redis server that stores the shared budgets. Undefined if no state is shared. */
+  readonly redis: Redis | undefined;
+  /**
+   * Counts a request against a budget that several processes share without Redis. If the promise is rejected, this
+   * process counts the request on its own.
+   */
+  readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
+  /**
+   * The maximum number of budgets stored per rule. If there are more, the least recently used budget is dropped, so its
+   * owner starts again with a full budget.
+   */
+  readonly maxBudgets?: number;
+  /** Called for each refused request. */
+  readonly onLimited: (rule: string, operation: string | undefined) => void;
+}
+
+const MAX_BUDGETS = 50_000;
+/**
+ * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data since the last
+ * read.
+ */
+const KEY_MS = 60_000;
+
+/** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
+export function createRateLimiter({
+  rules,
+  redis,
+  takeElsewhere,
+  maxBudgets = MAX_BUDGETS,
+  onLimited,
+}: RateLimiterParts): RateLimiter {
+  const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis, maxBudgets) }));
+  const hash = redis === undefined ? () => undefined : fleetHash(redis);
+  return {
+    async take(name, budget) {
+      const limit = limits.find((one) => one.name === name);
+      return limit?.budgets.take(budget, await hash(budget));
+    },
+    rulesFor: (operation) =>
+      limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
+    async count(applicable, request, roles) {
+      const counted = await Promise.all(
+        applicable.flatMap((rule) => {
+          const who = budgetOwner(rule, request, roles);
+          return who === undefined ? [] : [countOne(rule, `${rule.name}:${who}`)];
+        }),
+      );
+      if (counted.length === 0) return;
+      const refused = counted.filter(({ isUsedUp }) => isUsedUp).sort((a, b) => b.seconds - a.seconds)[0];
+      request.trace.rateLimit = {
+        policy: counted.map(({ rule }) => `"${rule.name}";q=${rule.requests};w=${rule.windowSeconds}`).join(', '),
+        state: counted.map(({ rule, left, seconds }) => `"${rule.name}";r=${left};t=${seconds}`).join(', '),
+        refusedBy: refused?.rule.name,
+      };
+      if (refused === undefined) return;
+      onLimited(refused.rule.name, request.trace.operation);
+      throw new GatewayError('rate_limited', `Too many requests. Try again in ${refused.seconds} seconds.`, {
+        headers: { 'Retry-After': String(refused.seconds) },
+      });
+    },
+  };
+
+  async function countOne(rule: Limit, text: string) {
+    const own = async () => rule.budgets.take(text, await hash(text));
+    const taken = takeElsewhere === undefined ? own() : takeElsewhere(rule.name, text).catch(own);
+    const { remainingPoints, msBeforeNext, isUsedUp } = await taken;
+    return { rule, isUsedUp, left: remainingPoints, seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
+  }
+}
+
+/**
+ * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. Unverified callers use
+ * the budget of their network, so that nobody can use up another caller's budget by forging a name.
+ */
+function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
+  const role = rule.roles?.find((one) => roles.includes(one));
+  if (rule.roles !== undefined && role === undefined) return undefined;
+  if (rule.per === 'role') return `role:${role ?? ''}`;
+  if (rule.per === 'caller' && principal.kind === 'verified') return `caller:${principal.name ?? ''}`;
+  return `network:${networkOf(arrival.clientAddress)}`;
+}
+
+/**
+ * Returns a function that hashes names and networks with the key that the fleet shares. The function returns undefined
+ * while the key is unknown because Redis is unavailable.
+ */
+function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {
+  const key = openFleetKey(redis, 'limits');
+  let readAt = -Infinity;
+  let reading = Promise.resolve();
+  return async (text) => {
+    const now = performance.now();
+    if (now - readAt > KEY_MS) {
+      readAt = now;
+      reading = key.read().catch((error: unknown) => {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        readAt = -Infinity;
+      });
+    }
+    if (key.id() === undefined) await reading;
+    return key.id() === undefined ? undefined : key.hash(text);
+  };
+}
