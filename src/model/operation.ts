@@ -25,7 +25,7 @@ export interface Parameter {
 
 /**
  * The rules about request bodies that `x-request-rules` in the contract can name, each with its description. The
- * functions are in `pipeline/check-body.ts`.
+ * functions are in `pipeline/stages/validate-body.ts`.
  */
 export const REQUEST_RULES = {
   'gdpr-csv': '`content` is CSV with the allowed columns, and each row has at least one filled cell.',

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { type ErrorDetail, GatewayError } from '../errors/gateway-error.ts';
+import type { Arrival } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
+import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
@@ -37,11 +39,32 @@ export function toDetail(violation: Violation): ErrorDetail {
 export function requestRefusal(operation: Operation, code: ErrorCode, violations: readonly Violation[]): GatewayError {
   const first = violations[0];
   const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;
-  return new GatewayError(
-    code,
-    documentedText(operation, 400, first ?? {}, `${first?.message ?? 'The request is refused.'}${hint}`),
-    {
-      details: violations.map(toDetail),
-    },
-  );
+  const own = `${first?.message ?? 'The request is refused.'}${hint}`;
+  const text = documentedText(operation, 400, first ?? {}, own);
+  return new GatewayError(code, text, { details: violations.map(toDetail) });
 }
+
+/** Returns the error for an undocumented request that the policy refuses. `allow` lists the path's documented methods. */
+export function undocumentedRefusal(
+  { method, path }: Pick<Arrival, 'method' | 'path'>,
+  code: 'not_in_contract' | 'method_not_allowed',
+  allow: readonly string[],
+): GatewayError {
+  const exceptions = path.startsWith(PASSTHROUGH_BASE);
+  if (code === 'method_not_allowed') {
+    const text = `${method.slice(0, 20)} is not allowed for this address; the allowed methods are ${allow.join(', ')}.`;
+    const details = [
+      { in: 'method', message: `use ${allow.join(' or ')}` },
+      ...(exceptions ? [{ in: 'method', message: exceptionFor('other methods') }] : []),
+    ];
+    return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
+  }
+  return new GatewayError(code, 'This address is not in the contract.', {
+    details: [
+      { in: 'path', message: 'paths must match exactly, including case, slashes and the suffix .json' },
+      ...(exceptions ? [{ in: 'path', message: exceptionFor('other paths') }] : []),
+    ],
+  });
+}
+
+const exceptionFor = (what: string) => `${what} are forwarded only with an entry in undocumented.allow`;

@@ -1,14 +1,26 @@
 import { Readable } from 'node:stream';
+import {
+  checkCommentVisibility,
+  type CommentWrite,
+  type ParentVisibility,
+} from '../../comments/check-comment-visibility.ts';
+import type { CommentsOptions } from '../../comments/comments-options.ts';
 import { oncePerKind } from '../../contract/violations.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
+import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../../gdpr/check-upload-csv.ts';
+import type { GdprOptions } from '../../gdpr/gdpr-options.ts';
 import { countMembers, describeExcess, type JsonLimits, parseBounded } from '../../lib/bounded-json.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
 import { readBody } from '../../lib/read-body.ts';
-import type { Operation } from '../../model/operation.ts';
-import type { Violation } from '../../model/violation.ts';
+import type { Checks } from '../../model/checks.ts';
+import type { Operation, RequestRuleName } from '../../model/operation.ts';
+import type { Principal } from '../../model/principal.ts';
+import { checkFailed, toVerdict } from '../../model/trace.ts';
+import { isAdvisory, type Violation } from '../../model/violation.ts';
+import type { Lookup } from '../decide-permission.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
@@ -141,4 +153,160 @@ function refusal(operation: Operation, { violations, code = 'invalid_body', deta
   if (details === undefined) return requestRefusal(operation, code, violations);
   const [first] = violations;
   return new GatewayError(code, documentedText(operation, 400, first ?? {}, first?.message ?? ''), { details });
+}
+
+/** Services for checking request bodies. */
+interface CheckBodyServices {
+  readonly schema: (operation: Operation, body: unknown) => readonly Violation[];
+  readonly gdpr: GdprOptions;
+  readonly comments: CommentsOptions;
+  readonly hasPermission: (exchange: Exchange, permission: string) => boolean;
+  readonly lookUp: Lookup;
+}
+
+/** The findings of the rules. Only schemas cause advisories. */
+type RuleFindings = Omit<BodyFindings, 'reported'>;
+
+/** Checks a body that is valid according to its schema. */
+type RequestRule = (body: unknown, exchange: Exchange) => RuleFindings | Promise<RuleFindings>;
+
+/** The rules about request bodies. Each function is called once per operation that names the rule. */
+const RULES: Readonly<Record<RequestRuleName, (services: CheckBodyServices, checks: Checks) => RequestRule>> = {
+  'gdpr-csv':
+    ({ gdpr }) =>
+    (body) =>
+      csvFindings(body, gdpr),
+  'comment-visibility': (services, checks) => {
+    // Only an enforced check can refuse the request, so the visibility is not looked up at other levels.
+    const looksUp = checks.requests === 'enforce';
+    return (body, exchange) =>
+      commentFindings(
+        body,
+        exchange,
+        services,
+        looksUp ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange),
+      );
+  },
+};
+
+/**
+ * Creates the function that plans the check of an operation's request bodies: first against the schema and then against
+ * the rules that a schema cannot express.
+ */
+export function createCheckBody(services: CheckBodyServices): PlanBodyCheck {
+  return ({ operation, checks }) => {
+    const rules = operation.requestRules.map((name) => RULES[name](services, checks));
+    return async (body, exchange) => {
+      const found = services.schema(operation, body);
+      const violations = found.filter((violation) => !isAdvisory(violation));
+      const advisories = found.filter(isAdvisory);
+      const reported = advisories.length === 0 ? {} : { reported: advisories };
+      if (violations.length > 0) return { violations, ...reported };
+      return { ...reported, ...(await ruleFindings(rules, body, exchange)) };
+    };
+  };
+}
+
+/** Runs all rules in order. If several rules find violations, the first of these rules determines the error code. */
+async function ruleFindings(rules: readonly RequestRule[], body: unknown, exchange: Exchange): Promise<RuleFindings> {
+  const found: RuleFindings[] = [];
+  for (const rule of rules) {
+    const findings = await rule(body, exchange);
+    if (findings.violations.length > 0) found.push(findings);
+  }
+  const code = found[0]?.code;
+  const hasDetails = found.some(({ details }) => details !== undefined);
+  return {
+    violations: found.flatMap(({ violations }) => violations),
+    ...(code !== undefined && { code }),
+    ...(hasDetails && { details: found.flatMap(({ violations, details }) => details ?? violations.map(toDetail)) }),
+  };
+}
+
+function csvFindings(body: unknown, { maxRows }: GdprOptions): RuleFindings | Promise<RuleFindings> {
+  const value = valueAt(body, '/content');
+  const content = typeof value === 'string' ? value : '';
+  return content.length > CSV_PART_LENGTH
+    ? checkLongUploadCsv(content, { maxRows })
+    : checkUploadCsv(content, { maxRows });
+}
+
+async function commentFindings(
+  body: unknown,
+  exchange: Exchange,
+  services: CheckBodyServices,
+  visibility: () => Promise<KnownVisibility>,
+): Promise<RuleFindings> {
+  const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
+  // The rule applies only to bodies that set the visibility, so there is no parent lookup for any other comment.
+  if (!setsVisibility) return { violations: [] };
+  const refusals = checkCommentVisibility({
+    body,
+    ...(await visibility()),
+    // If only the upstream knows the caller's permissions, the upstream decides.
+    grants: (permission) => exchange.delegated || services.hasPermission(exchange, permission),
+    options: services.comments,
+  });
+  const [first] = refusals;
+  if (first === undefined) return { violations: [] };
+  return {
+    code: first.code,
+    details: refusals.map(({ detail }) => detail),
+    violations: refusals.map(({ code, message, detail }) => ({
+      check: 'requests',
+      direction: 'request',
+      category: 'semantic',
+      location: 'body',
+      at: detail.name ?? '',
+      keyword: code,
+      schemaPath: '',
+      message,
+    })),
+  };
+}
+
+/** The visibility of the parent comment and the current visibility of the comment itself. */
+type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
+
+const UNKNOWN = { known: false } as const;
+
+/**
+ * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet. That of an
+ * existing comment is unknown.
+ */
+function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
+  const changed = values().path['commentId'] !== undefined;
+  return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
+}
+
+/** Looks up the parent of a new comment, or an existing comment and its parent. */
+async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<KnownVisibility> {
+  const { nodeId, commentId } = exchange.values().path;
+  if (commentId === undefined) {
+    const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);
+    return { parentVisibility: visibilityOf(node) };
+  }
+  const comment = await readComment(commentId, exchange.principal, lookUp);
+  const ownVisibility = visibilityOf(comment);
+  const parent = valueAt(comment, '/originalParentId');
+  if (typeof parent !== 'number' && typeof parent !== 'string') return { ownVisibility, parentVisibility: UNKNOWN };
+  return {
+    ownVisibility,
+    parentVisibility: visibilityOf(await readComment(String(parent), exchange.principal, lookUp)),
+  };
+}
+
+async function readComment(id: string, principal: Principal, lookUp: Lookup): Promise<unknown> {
+  return /^\d{1,19}$/.test(id) ? lookUp(`/services/v2/comment/${id}.json`, principal) : undefined;
+}
+
+/**
+ * Returns the visibility of a comment. The visibility of anything else, such as a question or a comment that could not
+ * be read, is unknown.
+ */
+function visibilityOf(comment: unknown): ParentVisibility {
+  const type = valueAt(comment, '/type');
+  if (type !== 'comment' && type !== 'ideacomment') return UNKNOWN;
+  const visibility = valueAt(comment, '/visibility');
+  return { known: true, visibility: typeof visibility === 'string' ? visibility : undefined };
 }

@@ -2,7 +2,7 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { KnownRequest } from '../exchange.ts';
 import type { CompiledGateway } from '../compiled-gateway.ts';
-import { undocumentedRefusal } from './refusal.ts';
+import { undocumentedRefusal } from '../request-refusal.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './verdict.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
