@@ -13,10 +13,10 @@ import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
-import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
-import { createLookup, type Lookup } from '../pipeline/decide-permission.ts';
+import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createRateLimiter, type RateLimiter } from '../pipeline/rate-limiter.ts';
+import { createLookup } from '../pipeline/stages/authorize.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
@@ -64,7 +64,7 @@ export interface Services extends LastingServices, Acceptance {
   /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
   readonly ownership: Ownership;
-  readonly lookUp: Lookup;
+  readonly lookUp: FetchJson;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
   /** The number of reloads that have withdrawn the acceptance of a violation. */

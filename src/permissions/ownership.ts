@@ -77,7 +77,7 @@ export function ownershipOf(
  * Fetches a target with the caller's credential. Returns the JSON of a successful response. Returns undefined for any
  * other response.
  */
-type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
+export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
 /** Creates the lookup of a node's author. Returns undefined if no lookup is configured. */
 export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {

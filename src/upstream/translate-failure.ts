@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { type JsonLimits, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
-import type { DocumentedError } from '../model/operation.ts';
+import { type DocumentedError, type Operation, PERMISSION_DENIED } from '../model/operation.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
@@ -176,13 +176,33 @@ interface ErrorReading {
 const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
+/**
+ * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
+ * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
+ */
+export function isPermissionDenial(
+  { documentedErrors }: Pick<Operation, 'documentedErrors'>,
+  response: UpstreamResponse,
+  isMessage: PermissionMessage,
+): boolean {
+  if (response.status !== 401 && response.status !== 403) return false;
+  const { message, otherMessage, isJson } = readError(response);
+  const messages = [message, otherMessage].filter((text) => text !== undefined);
+  const ambiguous = documentedErrors.find(
+    ({ status, causes }) => status === 403 && causes?.some((cause) => cause !== PERMISSION_DENIED) === true,
+  );
+  if (ambiguous === undefined && response.status === 403 && isJson) return true;
+  if (ambiguous !== undefined && messages.some((text) => plainText(text) === plainText(ambiguous.text))) return false;
+  return messages.some((text) => isMessage(text, documentedErrors));
+}
+
 /** Returns the form of an error response, as recorded in the trace. */
 export function errorShape(response: UpstreamResponse): ErrorShape {
   return readError(response).shape;
 }
 
 /** Reads an error response in any of the known forms. A streamed body has the form `other`. */
-export function readError(response: UpstreamResponse): ErrorReading {
+function readError(response: UpstreamResponse): ErrorReading {
   if (!Buffer.isBuffer(response.body)) return { shape: 'other', isJson: false };
   if (response.body.length > MAX_ERROR_BYTES) return { shape: isHtmlType(response) ? 'html' : 'other', isJson: false };
   const text = response.body

@@ -3,7 +3,12 @@ import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../src/model/upstream-failure.ts';
 import { compilePermissionMessage } from '../../src/upstream/permission-message.ts';
-import { errorShape, type FailureContext, translateFailure } from '../../src/upstream/translate-failure.ts';
+import {
+  errorShape,
+  type FailureContext,
+  isPermissionDenial,
+  translateFailure,
+} from '../../src/upstream/translate-failure.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import type { StreamedBody } from '../../src/model/streamed-body.ts';
 import { bodyOf } from '../builders/streamed-body.ts';
@@ -342,5 +347,43 @@ describe('the shape of an error response', () => {
 
   it('is other for a body that is still streaming', () => {
     expect(shapeOf(bodyOf('{"error":"x"}'))).toBe('other');
+  });
+});
+
+describe('a permission denial', () => {
+  const isMessage = (message: string) => message.includes('permission');
+  const denies = (status: number, body: string) =>
+    isPermissionDenial({ documentedErrors: [] }, { status, headers: [], body: Buffer.from(body) }, isMessage);
+
+  it.each([
+    [401, '{"error":"no permission"}', true],
+    [401, '{"errors":{"message":"no permission"}}', true],
+    [403, '{"error":"no permission"}', true],
+    [403, '{"error":"whatever"}', true],
+    [401, '{"error":"whatever"}', false],
+    [401, '', false],
+    [403, '<html>', false],
+    [400, '{"error":"no permission"}', false],
+    [200, '{"error":"no permission"}', false],
+  ])('includes %i %s: %s', (status, body, expected) => {
+    expect(denies(status, body)).toBe(expected);
+  });
+
+  // If attachments are disabled, operation 3 also returns its documented 403.
+  it.each([
+    [403, '{"error":"Disabled or no permission."}', false],
+    [401, '{"errors":{"message":"Disabled<br>or no permission."}}', false],
+    [403, '{"error":"whatever"}', false],
+    [403, '{"error":"no permission"}', true],
+    [401, '{"errors":{"message":"no permission"}}', true],
+  ])('excludes a documented denial that has other causes: %i %s: %s', (status, body, expected) => {
+    const causes = ['permission-denied', 'feature-disabled'];
+    const documentedErrors = [{ status: 403, text: 'Disabled or no permission.', causes }];
+    const response = { status, headers: [], body: Buffer.from(body) };
+    expect(isPermissionDenial({ documentedErrors }, response, isMessage)).toBe(expected);
+    const onlyPermission = [{ status: 403, text: 'Disabled or no permission.', causes: ['permission-denied'] }];
+    expect(isPermissionDenial({ documentedErrors: onlyPermission }, { ...response, status: 403 }, isMessage)).toBe(
+      true,
+    );
   });
 });

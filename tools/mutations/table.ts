@@ -69,17 +69,17 @@ export const MUTATIONS: readonly Mutation[] = [
   // pipeline
   {
     file: 'src/pipeline/stages/authorize.ts',
-    find: "principal.kind !== 'verified'",
-    replace: "principal.kind === 'anonymous'",
+    find: "if (principal.kind !== 'verified')",
+    replace: "if (principal.kind === 'anonymous')",
     test: 'test/pipeline/stages/authorize.test.ts',
     why: 'an unverified caller without the permission gets a 403 and no challenge',
     trust: true,
   },
   {
-    file: 'src/pipeline/decide-permission.ts',
+    file: 'src/pipeline/stages/authorize.ts',
     find: "enforced && exchange.principal.kind !== 'verified'",
     replace: 'false',
-    test: 'test/pipeline/decide-permission.test.ts',
+    test: 'test/pipeline/stages/authorize.test.ts',
     why: 'an unverified caller may edit a community wiki',
     trust: true,
   },
@@ -171,7 +171,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'Retry-After is 0',
   },
   {
-    file: 'src/pipeline/rate-budgets.ts',
+    file: 'src/pipeline/rate-limiter.ts',
     find: "if (reason === 'evict') void memory.delete(key);",
     replace: '',
     test: 'test/pipeline/stages/limit-rate.test.ts',

@@ -1,5 +1,5 @@
 import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
-import { createDecide } from '../../../src/pipeline/decide-permission.ts';
+import { createDecide } from '../../../src/pipeline/stages/authorize.ts';
 import type { Stage } from '../stage.ts';
 
 /** Measures deciding whether the caller has the required permission. */

@@ -1,18 +1,19 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
 import type { CheckLevel } from '../../model/checks.ts';
-import type { Decision, Requirement } from '../../model/requirement.ts';
 import { type Operation, PERMISSION_DENIED } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { Decision, Requirement } from '../../model/requirement.ts';
 import type { Trace } from '../../model/trace.ts';
+import type { Violation } from '../../model/violation.ts';
+import type { Permissions } from '../../permissions/compile-permissions.ts';
+import { decide, type Grants } from '../../permissions/decide.ts';
+import { type FetchJson, type Ownership, ownershipOf } from '../../permissions/ownership.ts';
+import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { Exchange } from '../exchange.ts';
-import {
-  type Decide,
-  hasAcceptedCredential,
-  isAwaitingResponse,
-  permissionMismatch,
-  traceDecision,
-} from '../decide-permission.ts';
+import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
@@ -21,7 +22,7 @@ import type { StagePlanner } from '../stage.ts';
  * Refuses callers who lack the permissions that the contract requires, and compares the gateway's verdict with the
  * upstream's.
  */
-export function authorize(decide: Decide, challenge: string): StagePlanner {
+export function authorize(decideOn: Decide, challenge: string): StagePlanner {
   return {
     name: 'authorize',
     plan(planned) {
@@ -44,7 +45,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
           return compared(operation, exchange, decision, isClaim ? judgedBy(exchange, level, decision, reply) : reply);
         };
         return (exchange) => {
-          const decision = decide(planned, exchange);
+          const decision = decideOn(planned, exchange);
           return decision instanceof Promise
             ? decision.then((made) => proceed(exchange, made))
             : proceed(exchange, decision);
@@ -66,6 +67,52 @@ async function judgedBy(
   const reply = await pending;
   if (hasAcceptedCredential(trace)) traceDecision(trace, level, decision);
   return reply;
+}
+
+async function compared(
+  operation: Operation,
+  exchange: Exchange,
+  decision: Decision,
+  pending: Promise<Reply>,
+): Promise<Reply> {
+  try {
+    const reply = await pending;
+    compare(operation, exchange, decision, reply.status);
+    return reply;
+  } catch (error) {
+    if (error instanceof GatewayError) compare(operation, exchange, decision, error.status);
+    throw error;
+  }
+}
+
+/**
+ * Records a mismatch between the gateway's verdict and the upstream's, which tells an administrator that the roles file
+ * is wrong (rules, 3).
+ */
+function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
+  if (trace.upstream === undefined || decision.verdict === 'delegated') return;
+  const upstreamDenied = trace.upstream.denied === true;
+  const gatewayDenied = decision.verdict === 'denied';
+  if (upstreamDenied === gatewayDenied || (!upstreamDenied && status >= 400)) return;
+  // The upstream may hide a private comment even from callers who have every permission.
+  if (upstreamDenied && mayBePrivate) return;
+  trace.violations.push(permissionMismatch(upstreamDenied));
+}
+
+/** Returns the violation for a mismatch between the gateway's verdict and the upstream's. */
+export function permissionMismatch(upstreamDenied: boolean): Violation {
+  return {
+    check: 'permissions',
+    direction: 'response',
+    category: 'permission-mismatch',
+    location: 'status',
+    at: '',
+    keyword: upstreamDenied ? 'upstream-denied' : 'upstream-allowed',
+    schemaPath: '',
+    message: upstreamDenied
+      ? 'The roles file allows this request, but the upstream denies it.'
+      : 'The roles file denies this request, but the upstream allows it.',
+  };
 }
 
 /** The wording of a refusal for each unmet requirement that is not a permission. */
@@ -121,32 +168,168 @@ function waysToMeet(requirement: Requirement, missing: readonly string[]): strin
   return missing.includes(name) ? [`the ${kind} "${name}"`] : [];
 }
 
-async function compared(
-  operation: Operation,
-  exchange: Exchange,
-  decision: Decision,
-  pending: Promise<Reply>,
-): Promise<Reply> {
-  try {
-    const reply = await pending;
-    compare(operation, exchange, decision, reply.status);
-    return reply;
-  } catch (error) {
-    if (error instanceof GatewayError) compare(operation, exchange, decision, error.status);
-    throw error;
-  }
+/** Decides whether a caller may use an operation. */
+export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
+
+/** Services for permission decisions. */
+interface DecideServices {
+  readonly permissions: Permissions;
+  readonly ownership: Ownership;
+  readonly lookUp: FetchJson;
+  /** The operations that the configuration disables, each with the key that disables it. */
+  readonly disabledOperations: ReadonlyMap<string, string>;
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's, which tells an administrator that the roles file
- * is wrong (rules, 3).
+ * Creates the function that decides whether the caller may use an operation. The function looks up the author only if
+ * that could change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's
+ * own credential, but callers without a credential are denied.
  */
-function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
-  if (trace.upstream === undefined || decision.verdict === 'delegated') return;
-  const upstreamDenied = trace.upstream.denied === true;
-  const gatewayDenied = decision.verdict === 'denied';
-  if (upstreamDenied === gatewayDenied || (!upstreamDenied && status >= 400)) return;
-  // The upstream may hide a private comment even from callers who have every permission.
-  if (upstreamDenied && mayBePrivate) return;
-  trace.violations.push(permissionMismatch(upstreamDenied));
+export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
+  const decideNow = createDecisions(permissions);
+  return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
+    const switchKey = disabledOperations.get(operation.id);
+    if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
+    const first = decideNow(operation.id, exchange.grants);
+    if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
+    const requirement = permissions.requirementOf(operation.id);
+    const enforced = checks.permissions === 'enforce';
+    // An unverified credential does not prove ownership, so the author is not looked up.
+    if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
+    // A lookup is needed only if the check is enforced, because no other check can refuse the request.
+    const pending = enforced
+      ? ownerOf(exchange, ownership, lookUp)
+      : Promise.resolve(rememberedState(exchange, ownership));
+    return pending.then((state) => {
+      const decision = decide(requirement, exchange.grants, state);
+      const isUndecided = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
+      return isUndecided ? decide(requirement, exchange.grants, 'other') : decision;
+    });
+  };
+}
+
+/**
+ * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
+ * requirement and the grants, neither of which changes. Callers with the same permissions share one set of grants, so
+ * each decision is made only once.
+ */
+function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
+  const decisions = new Map<string, WeakMap<Grants, Decision>>();
+  return (operationId, grants) => {
+    const known = decisions.get(operationId)?.get(grants);
+    if (known !== undefined) return known;
+    const decision = decide(permissions.requirementOf(operationId), grants, 'not-checked');
+    const ofOperation = decisions.get(operationId) ?? new WeakMap<Grants, Decision>();
+    decisions.set(operationId, ofOperation.set(grants, decision));
+    return decision;
+  };
+}
+
+/** Makes the decision without a lookup, using only what the gateway remembers. */
+export function decideFromMemory(
+  { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
+  { operation }: PlannedOperation,
+  exchange: Exchange,
+): Decision {
+  const switchKey = disabledOperations.get(operation.id);
+  if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
+  const requirement = permissions.requirementOf(operation.id);
+  const first = decide(requirement, exchange.grants, 'not-checked');
+  const needsOwner = first.verdict === 'delegated' && first.because === 'ownership';
+  return needsOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
+}
+
+type OwnershipState = ReturnType<typeof ownershipOf>;
+
+async function ownerOf(
+  { principal, values }: Exchange,
+  ownership: Ownership,
+  lookUp: FetchJson,
+): Promise<OwnershipState> {
+  const { nodeId, commentId } = values().path;
+  if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
+  const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
+  // A community wiki can be edited by users other than its author (rules, 3).
+  if (valueAt(comment, '/wiki') === true) return 'own';
+  const author = valueAt(comment, '/author/username');
+  return ownershipOf(principal, typeof author === 'string' ? author : undefined);
+}
+
+function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
+  const { nodeId, commentId = '' } = values().path;
+  return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
+}
+
+/**
+ * Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without its
+ * result.
+ */
+export function createLookup(upstream: Upstream): FetchJson {
+  return async (target, { authorization }) => {
+    try {
+      const response = await upstream.exchange({
+        method: 'GET',
+        target,
+        headers: [
+          ['Accept', 'application/json'],
+          ['Content-Type', 'application/json'],
+          ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
+        ],
+        mode: 'buffered',
+      });
+      if (response.status !== 200 || !Buffer.isBuffer(response.body)) return undefined;
+      return parsedValue(parseBounded(response.body, DEFAULT_JSON_LIMITS));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Records a decision in the trace, unless the decision is delegated to the upstream. */
+export function traceDecision(
+  trace: Pick<Trace, 'permissions' | 'violations'>,
+  level: CheckLevel,
+  decision: Decision,
+): void {
+  trace.permissions = verdictOf(level, decision);
+  if (decision.verdict === 'denied')
+    trace.violations.push(denied(decision.alternatives?.join(' or ') ?? decision.missing[0] ?? ''));
+}
+
+/**
+ * Returns whether the credential's validity can be determined only from the upstream's response, as in `observe` mode.
+ */
+export function isAwaitingResponse({ authentication }: Pick<Trace, 'authentication'>): boolean {
+  return authentication?.reason === 'verification_pending';
+}
+
+/**
+ * Returns whether the upstream responded and did not refuse the credential. The upstream may still have denied a
+ * permission.
+ */
+export function hasAcceptedCredential({ upstream }: Pick<Trace, 'upstream'>): boolean {
+  return upstream?.status !== undefined && (upstream.status !== 401 || upstream.denied === true);
+}
+
+function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['permissions']> {
+  if (decision.verdict === 'allowed') return { level, outcome: 'passed', decision };
+  if (decision.verdict === 'denied') return { level, outcome: level === 'enforce' ? 'refused' : 'reported', decision };
+  return { level, outcome: 'skipped', reason: `delegated: ${decision.because}`, decision };
+}
+
+/**
+ * Returns the violation for a missing permission. The names in `missing` come from the contract or the configuration,
+ * so callers cannot influence the text.
+ */
+function denied(missing: string): Violation {
+  return {
+    check: 'permissions',
+    direction: 'request',
+    category: 'semantic',
+    location: 'header',
+    at: missing,
+    keyword: PERMISSION_DENIED,
+    schemaPath: '',
+    message: 'The roles file denies this request.',
+  };
 }

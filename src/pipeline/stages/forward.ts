@@ -7,7 +7,7 @@ import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
-import { errorShape } from '../../upstream/translate-failure.ts';
+import { errorShape, isPermissionDenial } from '../../upstream/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
   forwardingHeaders,
@@ -21,7 +21,6 @@ import {
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';
 import type { Exchange } from '../exchange.ts';
-import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';

@@ -18,7 +18,7 @@ import type { Operation, RequestRuleName } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
-import type { Lookup } from '../decide-permission.ts';
+import type { FetchJson } from '../../permissions/ownership.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
@@ -161,7 +161,7 @@ interface CheckBodyServices {
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
   readonly hasPermission: (exchange: Exchange, permission: string) => boolean;
-  readonly lookUp: Lookup;
+  readonly lookUp: FetchJson;
 }
 
 /** The findings of the rules. Only schemas cause advisories. */
@@ -280,7 +280,7 @@ function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility>
 }
 
 /** Looks up the parent of a new comment, or an existing comment and its parent. */
-async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<KnownVisibility> {
+async function lookUpVisibility(exchange: Exchange, lookUp: FetchJson): Promise<KnownVisibility> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
     const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);
@@ -296,7 +296,7 @@ async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<Kno
   };
 }
 
-async function readComment(id: string, principal: Principal, lookUp: Lookup): Promise<unknown> {
+async function readComment(id: string, principal: Principal, lookUp: FetchJson): Promise<unknown> {
   return /^\d{1,19}$/.test(id) ? lookUp(`/services/v2/comment/${id}.json`, principal) : undefined;
 }
 

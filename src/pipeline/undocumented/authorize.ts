@@ -3,10 +3,9 @@ import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/requirement.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
-import { traceDecision } from '../decide-permission.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
-import { permissionRefusal } from '../stages/authorize.ts';
+import { permissionRefusal, traceDecision } from '../stages/authorize.ts';
 
 /** Services that decide whether a caller may use an undocumented path. */
 export interface UndocumentedAccess {
