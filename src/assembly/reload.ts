@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { changedKeys, type ReloadResult, restartFaults } from '../config/changed-keys.ts';
-import type { SettingsReading } from '../config/load-settings.ts';
+import { changedKeys } from '../config/changed-keys.ts';
+import type { ReloadResult, SettingsReading } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
 import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
 import { calibrate, type Calibration } from './calibrate.ts';
@@ -134,6 +135,53 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
     faults.push(...error.faults);
     return undefined;
   }
+}
+
+/**
+ * The keys that take effect only when the process starts. They belong to resources that are opened only once:
+ * listeners, files that the process writes, connections to Redis, and the embedded upstream.
+ */
+export const RESTART_KEYS: readonly string[] = [
+  'adminToken',
+  'cors',
+  'instance',
+  'learn',
+  'ledger',
+  'ladder.file',
+  'listen.adminHost',
+  'listen.adminPort',
+  'listen.headersTimeoutSeconds',
+  'listen.host',
+  'listen.keepAliveSeconds',
+  'listen.maxHeaderBytes',
+  'listen.port',
+  'listen.requestTimeoutSeconds',
+  'listen.tls',
+  'overrides.file',
+  'redis',
+  'reference',
+  'tracing',
+  'workers',
+];
+
+/** Returns whether a key takes effect only when the process starts. */
+function needsRestart(key: string): boolean {
+  return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+}
+
+/** Returns one error for each changed key that requires a restart. */
+export function restartFaults(before: Settings, after: Settings): readonly Fault[] {
+  const faultAt = (pointer: string, what: string): Fault => ({
+    ...after.placeOf(pointer),
+    message: `${what} takes effect only when the process starts`,
+    suggestion: 'restore the previous value, or restart the process',
+  });
+  const keys = changedKeys(before, after).filter(needsRestart);
+  const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
+  if (before.embedded === after.embedded) return faults;
+  // The embedded upstream, which is used if there is no upstream URL, is started together with the process and cannot
+  // be started or stopped later.
+  return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
 }
 
 /** Returns the names of the keys and files that have changed, without their values. */

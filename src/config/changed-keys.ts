@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { pointerTo } from '../lib/json-pointer.ts';
-import type { Fault } from '../model/fault.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Settings } from './settings.ts';
 
@@ -9,17 +8,6 @@ interface SettingLeaf {
   readonly path: readonly string[];
   readonly value: unknown;
 }
-
-/** The result of reloading the configuration. */
-export type ReloadResult =
-  | {
-      readonly outcome: 'applied';
-      /** The names of the changed keys and of the files whose content has changed. Empty if nothing has changed. */
-      readonly changed: readonly string[];
-      /** Problems that do not prevent the reload from being applied. */
-      readonly warnings: readonly Fault[];
-    }
-  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
 
 // Properties of the settings that are not configuration keys.
 const NOT_KEYS = new Set(['file', 'embedded']);
@@ -63,53 +51,6 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 }
 
 /**
- * The keys that take effect only when the process starts. They belong to resources that are opened only once:
- * listeners, files that the process writes, connections to Redis, and the embedded upstream.
- */
-export const RESTART_KEYS: readonly string[] = [
-  'adminToken',
-  'cors',
-  'instance',
-  'learn',
-  'ledger',
-  'ladder.file',
-  'listen.adminHost',
-  'listen.adminPort',
-  'listen.headersTimeoutSeconds',
-  'listen.host',
-  'listen.keepAliveSeconds',
-  'listen.maxHeaderBytes',
-  'listen.port',
-  'listen.requestTimeoutSeconds',
-  'listen.tls',
-  'overrides.file',
-  'redis',
-  'reference',
-  'tracing',
-  'workers',
-];
-
-/** Returns whether a key takes effect only when the process starts. */
-function needsRestart(key: string): boolean {
-  return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
-}
-
-/** Returns one error for each changed key that requires a restart. */
-export function restartFaults(before: Settings, after: Settings): readonly Fault[] {
-  const faultAt = (pointer: string, what: string): Fault => ({
-    ...after.placeOf(pointer),
-    message: `${what} takes effect only when the process starts`,
-    suggestion: 'restore the previous value, or restart the process',
-  });
-  const keys = changedKeys(before, after).filter(needsRestart);
-  const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
-  if (before.embedded === after.embedded) return faults;
-  // The embedded upstream, which is used if there is no upstream URL, is started together with the process and cannot
-  // be started or stopped later.
-  return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
-}
-
-/**
  * Matches the keys whose values may differ between gateways that behave in the same way: the name of the instance, the
  * addresses that it listens on, and the locations of files.
  */
@@ -124,8 +65,5 @@ export function settingsDigest(settings: Settings, files: readonly unknown[]): s
   const shown = settingLeaves(settings).filter(
     ({ path }) => !isSecretSetting(path.join('.')) && !OWN_KEY.test(path.join('.')),
   );
-  return createHash('sha256')
-    .update(JSON.stringify([shown, files]))
-    .digest('hex')
-    .slice(0, 12);
+  return hash('sha256', JSON.stringify([shown, files])).slice(0, 12);
 }

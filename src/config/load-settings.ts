@@ -6,12 +6,13 @@ import { IN_MEMORY } from '../files/replace-file.ts';
 import { toGdprOptions } from '../gdpr/gdpr-options.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { LADDER_DEFAULTS } from '../ladder/ladder-options.ts';
-import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';
 import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
+import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { type ModeName, MODES } from '../model/checks.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
+import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
@@ -29,7 +30,6 @@ import {
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
-import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 
@@ -52,6 +52,17 @@ export interface SettingsReading {
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
+
+/** The result of reloading the configuration. */
+export type ReloadResult =
+  | {
+      readonly outcome: 'applied';
+      /** The names of the changed keys and of the files whose content has changed. Empty if nothing has changed. */
+      readonly changed: readonly string[];
+      /** Problems that do not prevent the reload from being applied. */
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
 
 /**
  * Loads the configuration. In descending order of precedence, values come from flags, environment variables, the file,

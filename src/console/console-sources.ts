@@ -1,5 +1,5 @@
 import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
-import type { ReloadResult } from '../config/changed-keys.ts';
+import type { ReloadResult } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
-import type { ReloadResult } from '../config/changed-keys.ts';
+import type { ReloadResult } from '../config/load-settings.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import { StoreUnavailable } from '../ledger/ledger-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { changedKeys, RESTART_KEYS, restartFaults, settingsDigest } from '../../src/config/changed-keys.ts';
+import { changedKeys, settingsDigest } from '../../src/config/changed-keys.ts';
 import { settingsOf } from '../assembly/settings.ts';
 
 const REAL = { upstream: { url: 'http://127.0.0.1:9' }, roles: { file: '/etc/portico/roles.yaml' } };
@@ -15,27 +14,6 @@ describe('the changed keys', () => {
   it('are none for the same configuration', () => {
     const settings = settingsOf({ mode: 'strict' });
     expect(changedKeys(settings, settings)).toEqual([]);
-  });
-});
-
-describe('the keys that need a restart', () => {
-  it('are exactly those that the documentation lists', () => {
-    const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-    const [, list = ''] = text.split('<!-- restart keys -->');
-    const documented = [...(list.split('\n\n')[1] ?? '').matchAll(/^- `([\w.]+)`$/gm)].map(([, key]) => key);
-    expect(documented).toEqual(RESTART_KEYS);
-  });
-
-  it('are each a fault of their own, at the place where the key was set', () => {
-    const faults = restartFaults(settingsOf(REAL), settingsOf({ ...REAL, listen: { port: 1, maxBodyBytes: 5000 } }));
-    expect(faults).toMatchObject([{ pointer: '/listen/port', message: /listen\.port/, suggestion: /restart/ }]);
-  });
-
-  it('include a switch between a real upstream and the reference server', () => {
-    const faults = restartFaults(settingsOf(REAL), settingsOf({}));
-    expect(faults.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('a real upstream and the reference server'),
-    );
   });
 });
 
