@@ -89,7 +89,7 @@ async function writeProposals(
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
-  const { proposalLines } = await import('../../learn/propose/proposal.ts');
+  const { proposalLines } = await import('../../learn/propose/proposal-lines.ts');
   const { toOverlay } = await import('../../learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
   const output = outputFile(line);

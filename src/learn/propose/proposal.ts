@@ -1,15 +1,9 @@
-import { confidenceWord, shownConfidence } from '../confidence.ts';
-
-/** An action of an OpenAPI Overlay 1.0 document. */
-export interface OverlayAction {
-  readonly target: string;
-  readonly description: string;
-  readonly update?: unknown;
-  readonly remove?: true;
-}
+import { confidenceOf } from '../confidence.ts';
+import type { Shape } from '../shape/shape.ts';
+import type { OverlayAction } from './overlay-action.ts';
 
 /** The evidence for a statement. It consists only of counts and times. */
-export interface Evidence {
+interface Evidence {
   /** The number of values, objects or responses that support this statement. */
   readonly seen: number;
   /** The number of distinct responses that contained those values or objects. */
@@ -49,41 +43,15 @@ export interface Limits {
   readonly writeAddresses: boolean;
 }
 
-const TITLES: Readonly<Record<Proposal['kind'], string>> = {
-  shape: 'Shapes that the contract leaves open',
-  field: 'Undocumented fields',
-  words: 'Words of closed vocabularies',
-  type: 'Fields with a different type than documented',
-  form: 'Values that the contract restricts more than the server',
-  optional: 'Missing required fields',
-  envelope: 'Responses with a different envelope than documented',
-  'page-size': 'Page sizes',
-  switch: 'Request switches',
-  path: 'Undocumented paths',
-};
-
-/** Formats proposals, with their confidence and evidence, for the terminal. The proposals are grouped by kind. */
-export function proposalLines(proposals: readonly Proposal[]): string[] {
-  const kinds = Map.groupBy(proposals, ({ kind }) => kind);
-  return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());
+/**
+ * Returns the confidence and the evidence that the values of a shape provide. `of` is the number of objects that could
+ * have had such a value, if it is known.
+ */
+export function supportOf(shape: Shape, of?: number): Pick<Proposal, 'confidence' | 'evidence'> {
+  const { seen, answers, firstSeenAt, lastSeenAt } = shape;
+  return {
+    confidence: confidenceOf(seen, answers),
+    // Responses whose fields the caller selected contain values, but their objects are not counted.
+    evidence: { seen, answers, ...(of !== undefined && { of: Math.max(of, seen) }), firstSeenAt, lastSeenAt },
+  };
 }
-
-function linesOf(proposal: Proposal): string[] {
-  const { kind, place, statement, confidence, actions } = proposal;
-  const noChange =
-    actions.length > 0
-      ? ''
-      : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so edit the right one manually' : ''}`;
-  return [
-    `  ${place}: ${statement}`,
-    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${noChange}`,
-  ];
-}
-
-function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
-  const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
-  const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
-  return `${share} in ${answers} ${answers === 1 ? 'response' : 'responses'}, ${days}`;
-}
-
-const day = (at: number) => new Date(at).toISOString().slice(0, 10);

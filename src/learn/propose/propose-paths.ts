@@ -1,8 +1,11 @@
+import { wilsonBound } from '../confidence.ts';
 import type { DocumentNode } from '../document.ts';
 import type { Observations, PathCounts } from '../observations/observations.ts';
-import type { Limits, OverlayAction, Proposal } from './proposal.ts';
-import { componentName, freeName, schemaWords, toSchema } from './propose-shapes.ts';
-import { wilsonBound } from '../confidence.ts';
+import type { OverlayAction } from './overlay-action.ts';
+import type { Limits, Proposal } from './proposal.ts';
+import { componentName, freeName } from './propose-shapes.ts';
+import { toSchema } from './proposed-schema.ts';
+import { schemaWords } from './schema-words.ts';
 
 /**
  * Paths that the specification mentions but does not describe. Only these are added by default, because every caller

@@ -1,7 +1,7 @@
 import type { TextForm } from './text-form.ts';
 
 /** The values of one member of the objects at a place, and how often the member occurred. */
-export interface FieldShape {
+interface FieldShape {
   /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
   present: number;
   /** True if an object that was counted with the member was later returned without the member. */
@@ -13,11 +13,6 @@ export interface FieldShape {
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
-}
-
-/** Returns whether every complete object had the member. */
-export function isAlwaysPresent({ present, optional }: FieldShape, { seen }: ObjectCounts): boolean {
-  return present === seen && !optional;
 }
 
 /** The integers at a place. */
@@ -130,6 +125,12 @@ export function kindsOf(shape: Shape): readonly string[] {
     shape.texts !== undefined && 'string',
   ];
   return kinds.filter((kind) => typeof kind === 'string');
+}
+
+/** Returns the names of the members that every complete object had, in alphabetical order. */
+export function alwaysPresent({ fields, seen }: ObjectCounts): string[] {
+  const always = [...fields].filter(([, { present, optional }]) => present === seen && !optional);
+  return always.map(([name]) => name).toSorted();
 }
 
 /** Returns a new shape that combines the counts of both shapes. */

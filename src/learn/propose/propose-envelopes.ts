@@ -1,0 +1,70 @@
+import { nodeAt, placeName, splitPath } from '../document-path.ts';
+import type { DocumentNode, SchemaNode } from '../document.ts';
+import type { Observations } from '../observations/observations.ts';
+import { flatten, itemSites, memberNames, memberSites, type Site } from '../schema-sites.ts';
+import { alwaysPresent, kindsOf, type Shape } from '../shape/shape.ts';
+import { replaceNode } from './overlay-action.ts';
+import { type Proposal, supportOf } from './proposal.ts';
+import { type ProposedSchema, toSchema } from './proposed-schema.ts';
+import { schemaWords } from './schema-words.ts';
+
+/** Proposes schemas for responses that have no envelope or an envelope that differs from the documented one. */
+export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
+  return [...envelopes].flatMap(([path, shape]): Proposal[] => {
+    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    if (schema === undefined) return [];
+    const found = schemaOf(shape, itemsOf(document, { path, schema }));
+    if (found === undefined || isAllowed(schema, found)) return [];
+    const place = responseName(path);
+    // If the variants of the response are defined elsewhere, an operator must choose the variant to change.
+    const hasVariants = splitPath(path).name !== 'schema' || schema.anyOf !== undefined;
+    const change = 'the sampled responses as an alternative';
+    return [
+      {
+        kind: 'envelope',
+        place,
+        statement: `is also ${schemaWords(found)}`,
+        ...supportOf(shape),
+        actions: hasVariants ? [] : replaceNode(path, { anyOf: [schema, found] }, place, change),
+      },
+    ];
+  });
+}
+
+/** Returns whether the contract or an overlay already has an alternative that accepts the sampled schema. */
+function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
+  return anyOf.some((one) => {
+    if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
+    const always: readonly unknown[] = Array.isArray(found['required']) ? found['required'] : [];
+    return (one.required ?? []).every((name) => always.includes(name));
+  });
+}
+
+/**
+ * Returns the method and path, such as `GET /services/v2/question.json`, for a response that belongs to a single
+ * operation, and the readable path for any other response.
+ */
+function responseName(path: string): string {
+  const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
+  return address === undefined ? placeName(path) : `${method.toUpperCase()} ${address}`;
+}
+
+/** Returns the schema of the items in an envelope, and the names of their fields. */
+function itemsOf(document: DocumentNode, site: Site) {
+  const lists = flatten(document, site).flatMap((one) => ['list', 'actions'].flatMap((name) => memberSites(one, name)));
+  const [items] = lists.flatMap(itemSites);
+  return items && { schema: items.schema, names: memberNames(flatten(document, items)) };
+}
+
+/** Returns a schema for the sampled responses, or undefined if the schema would accept almost any response. */
+function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
+  const { arrays, objects } = shape;
+  if (shape.cut || kindsOf(shape).length !== 1) return undefined;
+  const fields = [...(arrays?.items.objects?.fields.keys() ?? [])];
+  const known = fields.filter((name) => items?.names.has(name));
+  if (items !== undefined && known.length > fields.length / 2) return { type: 'array', items: items.schema };
+  const schema = toSchema(shape);
+  if (objects === undefined) return schema;
+  const required = alwaysPresent(objects);
+  return required.length === 0 ? undefined : { ...schema, required };
+}

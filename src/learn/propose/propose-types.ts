@@ -1,0 +1,54 @@
+import { nodeAt, placeName, splitPath } from '../document-path.ts';
+import type { DocumentNode, SchemaNode } from '../document.ts';
+import type { Observations } from '../observations/observations.ts';
+import { flatten } from '../schema-sites.ts';
+import { kindsOf } from '../shape/shape.ts';
+import { type OverlayAction, replaceNode } from './overlay-action.ts';
+import { type Proposal, supportOf } from './proposal.ts';
+import { type ProposedSchema, toSchema } from './proposed-schema.ts';
+import { schemaWords } from './schema-words.ts';
+
+/** Proposes additional types for fields whose values did not have the documented type. */
+export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
+  return [...mistyped].flatMap(([path, shape]): Proposal[] => {
+    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    if (schema === undefined || schema['const'] !== undefined || schema.enum !== undefined) return [];
+    const documented = new Set(flatten(document, { path, schema }).flatMap((site) => [site.schema.type ?? []].flat()));
+    const fresh = kindsOf(shape).filter((kind) => !documented.has(kind));
+    if (fresh.length === 0) return [];
+    const found = toSchema(shape, splitPath(path).name);
+    return [
+      {
+        kind: 'type',
+        place: placeName(path),
+        statement: `is also ${fresh.length === 1 ? schemaWords(found) : fresh.join(' or ')}, in addition to ${[...documented].join(' or ')}`,
+        ...supportOf(shape),
+        actions: widen(path, schema, found, [...documented, ...fresh]),
+      },
+    ];
+  });
+}
+
+/** Returns the actions that add types. `types` consists of the documented types and the additional ones. */
+function widen(path: string, schema: SchemaNode, found: ProposedSchema, types: readonly string[]): OverlayAction[] {
+  const place = placeName(path);
+  const change = 'a type in addition to the documented one';
+  if (schema.$ref !== undefined) return replaceNode(path, { anyOf: [schema, found] }, place, change);
+  const update = { ...compatibleKeywords(schema, found), type: types };
+  return typeof schema.type === 'string'
+    ? [{ target: path, description: `${place}: ${change}`, update }]
+    : replaceNode(path, { ...schema, ...update }, place, change);
+}
+
+/** Keywords that do not affect values of other types, and the keyword for personal data. */
+const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
+
+/**
+ * Returns the keywords of the additional type that can be added to the schema without restricting values of the
+ * documented type.
+ */
+function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
+  return Object.fromEntries(
+    Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
+  );
+}

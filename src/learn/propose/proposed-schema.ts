@@ -1,0 +1,102 @@
+import { type PersonalMark, personalName } from '../../privacy/personal-text.ts';
+import { confidenceOf } from '../confidence.ts';
+import {
+  alwaysPresent,
+  type IntegerCounts,
+  kindsOf,
+  mergeShapes,
+  type ObjectCounts,
+  type Shape,
+  type TextCounts,
+} from '../shape/shape.ts';
+import { formPattern, type TextForm } from '../shape/text-form.ts';
+
+/** A schema in a proposal. */
+export type ProposedSchema = Readonly<Record<string, unknown>>;
+
+/** The minimum confidence for proposing a required field or a pattern. */
+const HIGH_CONFIDENCE = 0.85;
+
+const FORMATS: Partial<Record<TextForm, string>> = {
+  'date-time': 'date-time',
+  date: 'date',
+  uuid: 'uuid',
+  url: 'uri',
+  'e-mail': 'email',
+};
+
+/** Returns a schema that accepts all sampled values. `name` is the field's name, which may indicate personal data. */
+export function toSchema(shape: Shape, name = ''): ProposedSchema {
+  const kinds = kindsOf(shape);
+  const [only] = kinds;
+  if (shape.cut || only === undefined) return {};
+  // In JSON Schema, the type `number` includes integers.
+  const types = kinds.includes('number') ? kinds.filter((kind) => kind !== 'integer') : kinds;
+  const mark = personalMark(name, shape);
+  return {
+    type: types.length === 1 ? types[0] : types,
+    ...(shape.integers !== undefined && shape.fractions === 0 && integerKeywords(shape.integers, name)),
+    ...(shape.texts && textKeywords(shape.texts, shape.answers, mark !== undefined)),
+    ...(shape.arrays && arrayKeywords(shape.arrays.items, name)),
+    ...(shape.objects && objectKeywords(shape.objects)),
+    ...(mark && { 'x-pii': mark }),
+  };
+}
+
+/**
+ * Returns the kind of personal data that a field's name or the form of its strings suggests, or undefined if there is
+ * none.
+ */
+function personalMark(name: string, { texts }: Shape): PersonalMark | undefined {
+  if (texts === undefined) return undefined;
+  const { forms } = texts;
+  if ((forms['e-mail'] ?? 0) > 0) return 'email';
+  if ((forms.ip ?? 0) > 0 && (forms.ip ?? 0) >= texts.seen / 2) return 'ip';
+  if ((forms.phone ?? 0) > 0 && (forms.phone ?? 0) >= texts.seen / 2) return 'phone';
+  return personalName(name) ?? ((forms.secret ?? 0) > 0 ? 'secret' : undefined);
+}
+
+function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string): ProposedSchema {
+  return {
+    // Ids are 64-bit integers, even if all sampled ids happened to be small.
+    ...((wide > 0 || /^id$|Ids?$/.test(name)) && { format: 'int64' }),
+    ...(instants === seen && { description: 'Milliseconds since the Unix epoch.' }),
+  };
+}
+
+function textKeywords({ seen, forms }: TextCounts, responses: number, personal: boolean): ProposedSchema {
+  const [form] = Object.keys(forms) as TextForm[];
+  if (form === undefined || forms[form] !== seen || personal) return {};
+  const pattern = confidenceOf(seen, responses) >= HIGH_CONFIDENCE ? formPattern(form) : undefined;
+  return {
+    ...(FORMATS[form] && { format: FORMATS[form] }),
+    ...(pattern && { pattern }),
+    ...(form === 'html' && { description: 'HTML.' }),
+  };
+}
+
+function arrayKeywords(items: Shape, name: string): ProposedSchema {
+  const schema = toSchema(items, name);
+  return Object.keys(schema).length === 0 ? {} : { items: schema };
+}
+
+/** Returns the keywords that describe the members of objects. */
+export function objectKeywords(counts: ObjectCounts): ProposedSchema {
+  const { fields, rest, rare } = counts;
+  const required = requiredMembers(counts);
+  // A user's slug is derived from the user's name.
+  const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
+  const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));
+  const others = rest && toSchema(mergeShapes(rest, rare));
+  return {
+    ...(required.length > 0 && { required }),
+    ...(fields.size > 0 && { properties }),
+    // Names that are data are not listed. Nor are rare members, because their names may also be data.
+    ...(others && { additionalProperties: Object.keys(others).length === 0 || others }),
+  };
+}
+
+/** Returns the members that were always present. The list is empty if the confidence is not high enough. */
+export function requiredMembers(counts: ObjectCounts): string[] {
+  return confidenceOf(counts.seen, counts.answers) >= HIGH_CONFIDENCE ? alwaysPresent(counts) : [];
+}
