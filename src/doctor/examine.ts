@@ -3,17 +3,7 @@ import { loadOperations } from '../contract/load-contract.ts';
 import type { Operation } from '../model/operation.ts';
 import { bySeverity } from '../model/severity.ts';
 import { errorShape } from '../upstream/translate-failure.ts';
-import { statusHint } from '../upstream/transport-failure.ts';
-import {
-  CannotProbe,
-  type DoctorFinding,
-  type Probe,
-  type ProbeContext,
-  type ReadableList,
-  type Recommendation,
-  failureText,
-  valuesOf,
-} from './probe.ts';
+import { failureHint, statusHint } from '../upstream/transport-failure.ts';
 import {
   createProbeClient,
   type ProbeClient,
@@ -21,6 +11,8 @@ import {
   ProbingEnded,
   type ProbeResponse,
 } from './probe-client.ts';
+import type { DoctorFinding, ProbeResult, Recommendation } from './probe-result.ts';
+import { CannotProbe, type Probe, type ProbeContext, type ReadableList, valuesOf } from './probe.ts';
 import { examineCertificate } from './probes/certificate.ts';
 import { challengeProbe } from './probes/challenge.ts';
 import { clockProbe } from './probes/clock-skew.ts';
@@ -103,7 +95,7 @@ export async function examine(
   const findings: DoctorFinding[] = [];
   const recommendations: Recommendation[] = [];
   const given = createProbeClient(address, { ...options, maxRequests: maxRequests(options.maxConcurrency) });
-  const take = (name: string, result: Partial<Awaited<ReturnType<Probe['run']>>>, notDone?: string) => {
+  const take = (name: string, result: Partial<ProbeResult>, notDone?: string) => {
     steps.push({ name, facts: result.facts ?? [], notDone });
     findings.push(...(result.findings ?? []));
     recommendations.push(...(result.recommendations ?? []));
@@ -198,7 +190,7 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
   for (const prefix of prefixesOf(given.basePath)) {
     const result = await client.at(client.origin, prefix).send({ path: listPath, credential: 'none' });
     if (result.kind === 'failure') {
-      if (first === undefined) throw new CannotProbe(failureText(result));
+      if (first === undefined) throw new CannotProbe(failureHint(result.facts));
       continue;
     }
     first ??= result;

@@ -39,7 +39,7 @@ export interface ProbeResponse {
 }
 
 /** A request that received no complete response. */
-export interface ProbeFailure {
+interface ProbeFailure {
   readonly kind: 'failure';
   readonly facts: FailureFacts;
   readonly ms: number;

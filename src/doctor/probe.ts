@@ -1,33 +1,8 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Severity } from '../model/severity.ts';
 import { failureHint } from '../upstream/transport-failure.ts';
-import type { ProbeClient, ProbeFailure, ProbeRequest, ProbeResponse } from './probe-client.ts';
-
-/** A fact about the server that an operator should know, or a problem that the operator should fix. */
-export interface DoctorFinding {
-  readonly severity: Severity;
-  /** A description of what was measured. */
-  readonly text: string;
-  /** What this means for Portico and what the operator should do. */
-  readonly advice: string;
-}
-
-/** A recommended value for a configuration key. */
-export interface Recommendation {
-  /** The dotted key, such as `upstream.idleTimeoutMs`. */
-  readonly key: string;
-  readonly value: unknown;
-  readonly reason: string;
-}
-
-/** The result of a probe. */
-export interface ProbeResult {
-  /** Sentences that describe what was measured. */
-  readonly facts: readonly string[];
-  readonly findings?: readonly DoctorFinding[];
-  readonly recommendations?: readonly Recommendation[];
-}
+import type { ProbeClient, ProbeRequest, ProbeResponse } from './probe-client.ts';
+import type { ProbeResult } from './probe-result.ts';
 
 /** A list that the operator's credential may read, and its response. Probes request the list again in various ways. */
 export interface ReadableList {
@@ -71,12 +46,9 @@ export class CannotProbe extends Error {
 /** Sends a request. Throws `CannotProbe` with the usual explanation if the server does not respond. */
 export async function respond(client: ProbeClient, request: ProbeRequest): Promise<ProbeResponse> {
   const result = await client.send(request);
-  if (result.kind === 'failure') throw new CannotProbe(failureText(result));
+  if (result.kind === 'failure') throw new CannotProbe(failureHint(result.facts));
   return result;
 }
-
-/** Returns the reason why there was no response. */
-export const failureText = ({ facts }: ProbeFailure): string => failureHint(facts);
 
 /** Returns the list that probes request again. Throws `CannotProbe` if no list is readable. */
 export function readableList({ list, client }: ProbeContext): ReadableList {

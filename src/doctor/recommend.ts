@@ -1,6 +1,6 @@
 import { plainText, wrapText } from '../report/plain-text.ts';
 import type { Examination } from './examine.ts';
-import type { Recommendation } from './probe.ts';
+import type { Recommendation } from './probe-result.ts';
 
 const WIDTH = 100;
 

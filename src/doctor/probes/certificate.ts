@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { DAY_MS } from '../../lib/clock.ts';
 import { failureHint, toTransportFailure } from '../../upstream/transport-failure.ts';
-import { CannotProbe, type DoctorFinding } from '../probe.ts';
+import type { DoctorFinding } from '../probe-result.ts';
+import { CannotProbe } from '../probe.ts';
 
 interface CertificateOptions {
   readonly timeoutMs: number;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
-import { type DoctorFinding, type Probe, type ProbeContext, type Recommendation, respond, valuesOf } from '../probe.ts';
+import type { DoctorFinding, Recommendation } from '../probe-result.ts';
+import { type Probe, type ProbeContext, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type DoctorFinding, type Probe, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
+import { applicable, type DoctorFinding } from '../probe-result.ts';
+import { type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
@@ -15,51 +16,46 @@ export const compressionProbe: Probe = {
     const gzip = await respond(context.client, { path, headers: { 'Accept-Encoding': 'gzip' } });
     const plain = await respond(context.client, { path, headers: { 'Accept-Encoding': 'identity' } });
     const says = { gzip: codingOf(gzip), plain: codingOf(plain) };
+    const varies = valuesOf(gzip.headers, 'vary').some((value) => /accept-encoding|\*/i.test(value));
     return {
       facts: [
         says.gzip === ''
           ? 'The server does not compress, even if the client accepts gzip.'
           : `Asked for gzip, the server sends ${says.gzip}: ${gzip.body.length} instead of ${plain.body.length} bytes.`,
       ],
-      findings: [
-        ...(await lies(gzip, 'gzip')),
-        ...(await lies(plain, 'identity')),
-        ...(says.plain === '' ? [] : [ignoresIdentity(says.plain)]),
-        ...(says.gzip !== '' && !variesByCoding(gzip) ? [MISSING_VARY] : []),
-      ],
+      findings: applicable([
+        await mislabeled(gzip, 'gzip'),
+        await mislabeled(plain, 'identity'),
+        says.plain !== '' && ignoresIdentity(says.plain),
+        says.gzip !== '' && !varies && MISSING_VARY,
+      ]),
     };
   },
 };
 
-const codingOf = ({ headers }: ProbeResponse): string =>
-  valuesOf(headers, 'content-encoding')
-    .join(', ')
-    .toLowerCase()
-    .replace(/\bidentity\b/g, '')
-    .trim();
-
-const variesByCoding = ({ headers }: ProbeResponse) =>
-  valuesOf(headers, 'vary').some((value) => /accept-encoding|\*/i.test(value));
-
-async function lies(response: ProbeResponse, asked: string): Promise<readonly DoctorFinding[]> {
-  const says = codingOf(response);
-  const isGzip = response.body.subarray(0, 2).equals(GZIP_START);
-  if (says === '' && isGzip) return [lie(`Asked for ${asked}, the server sends gzip without Content-Encoding.`)];
-  if (!/^(?:x-)?gzip$/.test(says) || response.body.length === 0) return [];
-  const isSound = await promisify(gunzip)(response.body).then(
-    () => true,
-    () => false,
-  );
-  if (isSound) return [];
-  const truth = isGzip ? 'the body is damaged or incomplete' : 'the body is not compressed';
-  return [lie(`Asked for ${asked}, the server sends Content-Encoding: gzip, but ${truth}.`)];
+function codingOf({ headers }: ProbeResponse): string {
+  const codings = valuesOf(headers, 'content-encoding').join(', ').toLowerCase();
+  return codings.replace(/\bidentity\b/g, '').trim();
 }
 
-const lie = (text: string): DoctorFinding => ({
-  severity: 'critical',
-  text,
-  advice: 'Clients cannot read these responses, and Portico never stores them. Fix the server or its proxy.',
-});
+/** Returns a finding if the body does not have the coding that the response states. */
+async function mislabeled(response: ProbeResponse, asked: string): Promise<DoctorFinding | false> {
+  const says = codingOf(response);
+  const isGzip = response.body.subarray(0, 2).equals(GZIP_START);
+  const lie = (text: string): DoctorFinding => ({
+    severity: 'critical',
+    text: `Asked for ${asked}, the server sends ${text}.`,
+    advice: 'Clients cannot read these responses, and Portico never stores them. Fix the server or its proxy.',
+  });
+  if (says === '' && isGzip) return lie('gzip without Content-Encoding');
+  if (!/^(?:x-)?gzip$/.test(says) || response.body.length === 0) return false;
+  const truth = isGzip ? 'the body is damaged or incomplete' : 'the body is not compressed';
+  const failure = lie(`Content-Encoding: gzip, but ${truth}`);
+  return promisify(gunzip)(response.body).then(
+    () => false as const,
+    () => failure,
+  );
+}
 
 const ignoresIdentity = (coding: string): DoctorFinding => ({
   severity: 'low',

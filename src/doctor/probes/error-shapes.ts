@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { errorShape } from '../../upstream/translate-failure.ts';
-import { type DoctorFinding, type Probe, respond } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
+import { applicable, type DoctorFinding } from '../probe-result.ts';
+import { type Probe, respond } from '../probe.ts';
 
 /** Matches stack traces and server names, which reveal server internals. */
 const INTERNALS =
@@ -34,49 +35,31 @@ export const errorProbe: Probe = {
     for (const { what, request } of cases) {
       const response = await respond(client, request);
       const shape = errorShape(response);
-      facts.push(
-        response.status < 400
-          ? `${sentence(what)}: ${response.status}.`
-          : `${sentence(what)}: ${response.status} with ${WORDS[shape]}.`,
-      );
+      const words = response.status < 400 ? '' : ` with ${WORDS[shape]}`;
+      facts.push(`${what.charAt(0).toUpperCase()}${what.slice(1)}: ${response.status}${words}.`);
       findings.push(...findingsOf(what, response, shape));
     }
     return { facts, findings };
   },
 };
 
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-function findingsOf(what: string, response: ProbeResponse, shape: keyof typeof WORDS): readonly DoctorFinding[] {
-  const { status, body } = response;
-  const isError = status >= 400;
-  return [
-    ...(isError && shape === 'other'
-      ? [
-          {
-            severity: 'medium' as const,
-            text: `The error for ${what} (${status}) has a form that Portico does not know.`,
-            advice: 'Portico cannot forward its message. Compare it with docs/errors.md.',
-          },
-        ]
-      : []),
-    ...(status >= 500
-      ? [
-          {
-            severity: 'medium' as const,
-            text: `The server responds to ${what} with ${status}.`,
-            advice: 'Portico counts these as failures of the upstream; enough of them open the circuit.',
-          },
-        ]
-      : []),
-    ...(INTERNALS.test(body.toString('latin1', 0, 20_000))
-      ? [
-          {
-            severity: 'low' as const,
-            text: `The response to ${what} shows internals of the server.`,
-            advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides them.',
-          },
-        ]
-      : []),
-  ];
+function findingsOf(what: string, { status, body }: ProbeResponse, shape: keyof typeof WORDS) {
+  return applicable<DoctorFinding>([
+    status >= 400 &&
+      shape === 'other' && {
+        severity: 'medium',
+        text: `The error for ${what} (${status}) has a form that Portico does not know.`,
+        advice: 'Portico cannot forward its message. Compare it with docs/errors.md.',
+      },
+    status >= 500 && {
+      severity: 'medium',
+      text: `The server responds to ${what} with ${status}.`,
+      advice: 'Portico counts these as failures of the upstream; enough of them open the circuit.',
+    },
+    INTERNALS.test(body.toString('latin1', 0, 20_000)) && {
+      severity: 'low',
+      text: `The response to ${what} shows internals of the server.`,
+      advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides them.',
+    },
+  ]);
 }

@@ -1,14 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type DoctorFinding,
-  type Probe,
-  type ProbeContext,
-  type ProbeResult,
-  readableList,
-  respond,
-  valuesOf,
-} from '../probe.ts';
+import type { DoctorFinding, ProbeResult } from '../probe-result.ts';
+import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
-import { type DoctorFinding, type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
+import type { DoctorFinding } from '../probe-result.ts';
+import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 /** Headers that may occur several times. */
