@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { packageVersion } from '../files/package-root.ts';
 import { makeFolder } from '../files/replace-file.ts';
 import { StartFault } from '../model/fault.ts';
-import type { RenderOptions } from '../report/render-options.ts';
+import type { RenderOptions } from '../report/report.ts';
 import type { CommandIo, CommandLine, Flag } from './command.ts';
 import { choiceFlag } from './flags/flag-values.ts';
 

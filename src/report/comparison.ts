@@ -1,5 +1,5 @@
 import { countWords, shareWords } from './report-words.ts';
-import { type Finding, findingsOf, type Report, worstFirst } from './report.ts';
+import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst } from './report.ts';
 
 /** One side of a comparison. */
 interface ComparedSide {
@@ -35,10 +35,11 @@ export interface Comparison {
   readonly findings: readonly ComparedFinding[];
 }
 
+/** Renders a comparison in one output format. */
+export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;
+
 /** Two frequencies are considered equal if they differ by no more than this share. */
 const TOLERANCE = 0.1;
-
-const ORDER: readonly Change[] = ['new', 'more', 'less', 'gone', 'same'];
 
 /** Compares two reports. Violations are matched by fingerprint, and their frequencies are compared. */
 export function compareReports(
@@ -63,7 +64,7 @@ export function compareReports(
     before: { label: beforeLabel, requests: before.requests },
     after: { label: afterLabel, requests: after.requests },
     findings: findings.toSorted(
-      (a, b) => ORDER.indexOf(a.change) - ORDER.indexOf(b.change) || worstFirst(a.finding, b.finding),
+      (a, b) => CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change) || worstFirst(a.finding, b.finding),
     ),
   };
 }

@@ -1,8 +1,9 @@
+import type { RenderComparison } from './comparison.ts';
 import { renderComparedHtml, renderHtml } from './html-report.ts';
 import { renderComparedJson, renderJson } from './json-report.ts';
 import { renderComparedJunit, renderJunit } from './junit-report.ts';
 import { renderComparedMarkdown, renderMarkdown } from './markdown-report.ts';
-import type { RenderComparison, RenderReport } from './render-options.ts';
+import type { RenderReport } from './report.ts';
 import { renderComparedSarif, renderSarif } from './sarif-report.ts';
 import { renderComparedTable, renderTable } from './table-report.ts';
 

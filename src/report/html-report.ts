@@ -6,22 +6,20 @@ import {
   comparisonWords,
   groupedByChange,
   NO_DIFFERENCE,
+  type RenderComparison,
 } from './comparison.ts';
 import { escapeMarkup } from './plain-text.ts';
-import type { RenderComparison, RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
   countWords,
-  incompleteWords,
   operationName,
   placeWords,
   REPLICA_COLUMNS,
   replicaCells,
   shareWords,
-  summaryWords,
   timeWords,
 } from './report-words.ts';
-import type { Finding, Report } from './report.ts';
+import { type Finding, incompleteWords, type RenderReport, type Report, summaryWords } from './report.ts';
 
 /** Renders a report as one HTML page without external resources. */
 export const renderHtml: RenderReport = (report, { version }) =>

@@ -3,8 +3,7 @@ import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { CHANGES, type ComparedFinding, type Comparison } from './comparison.ts';
 import { plainText } from './plain-text.ts';
-import type { RenderReport } from './render-options.ts';
-import { type Finding, findingsOf, type Report } from './report.ts';
+import { type Finding, findingsOf, type RenderReport, type Report } from './report.ts';
 
 /** The version of the JSON report. It increases with every incompatible change. */
 const REPORT_VERSION = 1;

@@ -6,11 +6,11 @@ import {
   comparisonWords,
   groupedByChange,
   NO_DIFFERENCE,
+  type RenderComparison,
 } from './comparison.ts';
 import { escapeMarkup } from './plain-text.ts';
-import type { RenderComparison, RenderReport } from './render-options.ts';
-import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, timeWords } from './report-words.ts';
-import { type Finding, findingsOf, isFailure, isNew, type Report } from './report.ts';
+import { CATEGORY_WORDS, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
+import { type Finding, findingsOf, isFailure, isNew, type RenderReport, type Report, summaryWords } from './report.ts';
 
 /**
  * Renders a report as JUnit XML. New violations are failed test cases. Accepted violations and advisories are skipped,

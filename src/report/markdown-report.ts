@@ -8,18 +8,15 @@ import {
   groupedByChange,
   NO_DIFFERENCE,
 } from './comparison.ts';
-import { escapeMarkdown, markdownCode } from './plain-text.ts';
-import type { RenderReport } from './render-options.ts';
-import { type Finding, isNew, type Report } from './report.ts';
+import { plainText } from './plain-text.ts';
+import { type Finding, incompleteWords, isNew, type RenderReport, type Report, summaryWords } from './report.ts';
 import {
   CATEGORY_WORDS,
-  incompleteWords,
   operationName,
   placeWords,
   REPLICA_COLUMNS,
   replicaCells,
   shareWords,
-  summaryWords,
 } from './report-words.ts';
 
 /** The maximum length of a pull request comment, minus some space for text before and after the report. */
@@ -153,4 +150,29 @@ function bounded(lines: readonly string[]): string {
     included.push(line);
   }
   return included.join('\n');
+}
+
+/**
+ * Escapes text for a cell of a Markdown table, so that the text cannot be interpreted as markup, links, mentions or
+ * HTML.
+ */
+function escapeMarkdown(text: string): string {
+  return (
+    plainText(text)
+      .replaceAll(/[\\`*_{}[\]()#+!|~^$-]/g, String.raw`\$&`)
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      // Code hosts turn plain text into mentions, references and links. An empty comment prevents this.
+      .replaceAll('@', '@<!-- -->')
+      .replaceAll(String.raw`\#`, String.raw`\#<!-- -->`)
+      .replaceAll('://', '&#58;//')
+      .replaceAll('www.', 'www&#46;')
+  );
+}
+
+/** Formats text as code in a cell of a Markdown table. */
+function markdownCode(text: string): string {
+  if (text === '') return '';
+  return `<code>${escapeMarkdown(text)}</code>`;
 }

@@ -22,31 +22,6 @@ export function escapeMarkup(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/**
- * Escapes text for a cell of a Markdown table, so that the text cannot be interpreted as markup, links, mentions or
- * HTML.
- */
-export function escapeMarkdown(text: string): string {
-  return (
-    plainText(text)
-      .replaceAll(/[\\`*_{}[\]()#+!|~^$-]/g, String.raw`\$&`)
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      // Code hosts turn plain text into mentions, references and links. An empty comment prevents this.
-      .replaceAll('@', '@<!-- -->')
-      .replaceAll(String.raw`\#`, String.raw`\#<!-- -->`)
-      .replaceAll('://', '&#58;//')
-      .replaceAll('www.', 'www&#46;')
-  );
-}
-
-/** Formats text as code in a cell of a Markdown table. */
-export function markdownCode(text: string): string {
-  if (text === '') return '';
-  return `<code>${escapeMarkdown(text)}</code>`;
-}
-
 /** Wraps text at spaces into lines of at most `width` characters. Longer words are split. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -1,6 +1,5 @@
 import type { LedgerEntry, ReplicaTraffic } from '../model/ledger-entry.ts';
 import type { ViolationCategory } from '../model/violation.ts';
-import type { Finding, Report } from './report.ts';
 
 /** The heading of each category. */
 export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
@@ -46,50 +45,10 @@ export function timeWords(at: number): string {
 /** Formats a count with its noun: `1 request`, `3 requests`. */
 export const countWords = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Summarizes a report in one line. The line is meaningful even if there was no traffic. */
-export function summaryWords(report: Report): string {
-  const findings = report.groups.flatMap((group) => group.findings);
-  const countOf = (state: Finding['baselineState']) =>
-    findings.filter(({ baselineState }) => baselineState === state).length;
-  const requests = countWords(report.requests, 'request');
-  if (report.requests === 0 && findings.length === 0)
-    return `No traffic was recorded${scopeWords(report)}: there is nothing to report.`;
-  if (findings.length === 0) return `No violations in ${requests}${scopeWords(report)}.`;
-  const parts = [
-    `${countOf('new')} new`,
-    ...(countOf('expired') > 0 ? [`${countOf('expired')} with an expired acceptance`] : []),
-    ...(countOf('accepted') > 0 ? [`${countOf('accepted')} accepted`] : []),
-  ];
-  return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
-}
-
-/** Returns sentences that explain why a report is incomplete. */
-export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'lostAt'>): readonly string[] {
-  return [
-    ...(dropped === 0 ? [] : [`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`]),
-    ...(lostAt === undefined
-      ? []
-      : [`The shared ledger lost its data; counts from before ${timeWords(lostAt)} UTC are missing.`]),
-  ];
-}
-
 /** The column names in the section about the gateways that share a ledger. */
 export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
 
 /** Returns the cells of one gateway's row. */
 export function replicaCells({ replica, release, lastSeenAt, requests, violations }: ReplicaTraffic): string[] {
   return [replica, release, timeWords(lastSeenAt), String(requests), String(violations)];
-}
-
-/**
- * Returns the part of a sentence that describes the scope of a report. Returns an empty string if the scope is not
- * limited.
- */
-function scopeWords({ scope }: Pick<Report, 'scope'>): string {
-  return [
-    ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),
-    ...(scope.operation === undefined ? [] : [` for ${scope.operation}`]),
-    ...(scope.release === undefined ? [] : [` in release ${scope.release}`]),
-    ...(scope.replica === undefined ? [] : [` at ${scope.replica} in the last 48 hours`]),
-  ].join('');
 }

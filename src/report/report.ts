@@ -9,6 +9,7 @@ import {
   type ReplicaTraffic,
 } from '../model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
+import { countWords, timeWords } from './report-words.ts';
 
 /**
  * The state of a violation in the baseline. From the day after an acceptance ends, the state is `expired` and the
@@ -84,6 +85,19 @@ export interface Report {
   /** The baseline entries whose violations are not in the ledger. Empty if the scope is limited. */
   readonly noLongerSeen: readonly AcceptedViolation[];
 }
+
+/** The options for rendering a report. */
+export interface RenderOptions {
+  /** Portico's own version. */
+  readonly version: string;
+  /** The width of the terminal in columns. */
+  readonly columns: number;
+  /** True if the output may have colors. */
+  readonly colors: boolean;
+}
+
+/** Renders a report in one output format. */
+export type RenderReport = (report: Report, options: RenderOptions) => string;
 
 /** Returns all violations of a report, worst first. */
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
@@ -190,4 +204,44 @@ function countBy(pairs: readonly (readonly [string, number])[]): ReadonlyMap<str
   const counts = new Map<string, number>();
   for (const [key, count] of pairs) counts.set(key, (counts.get(key) ?? 0) + count);
   return counts;
+}
+
+/** Summarizes a report in one line. The line is meaningful even if there was no traffic. */
+export function summaryWords(report: Report): string {
+  const findings = report.groups.flatMap((group) => group.findings);
+  const countOf = (state: Finding['baselineState']) =>
+    findings.filter(({ baselineState }) => baselineState === state).length;
+  const requests = countWords(report.requests, 'request');
+  if (report.requests === 0 && findings.length === 0)
+    return `No traffic was recorded${scopeWords(report)}: there is nothing to report.`;
+  if (findings.length === 0) return `No violations in ${requests}${scopeWords(report)}.`;
+  const parts = [
+    `${countOf('new')} new`,
+    ...(countOf('expired') > 0 ? [`${countOf('expired')} with an expired acceptance`] : []),
+    ...(countOf('accepted') > 0 ? [`${countOf('accepted')} accepted`] : []),
+  ];
+  return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
+}
+
+/** Returns sentences that explain why a report is incomplete. */
+export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'lostAt'>): readonly string[] {
+  return [
+    ...(dropped === 0 ? [] : [`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`]),
+    ...(lostAt === undefined
+      ? []
+      : [`The shared ledger lost its data; counts from before ${timeWords(lostAt)} UTC are missing.`]),
+  ];
+}
+
+/**
+ * Returns the part of a sentence that describes the scope of a report. Returns an empty string if the scope is not
+ * limited.
+ */
+function scopeWords({ scope }: Pick<Report, 'scope'>): string {
+  return [
+    ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),
+    ...(scope.operation === undefined ? [] : [` for ${scope.operation}`]),
+    ...(scope.release === undefined ? [] : [` in release ${scope.release}`]),
+    ...(scope.replica === undefined ? [] : [` at ${scope.replica} in the last 48 hours`]),
+  ].join('');
 }

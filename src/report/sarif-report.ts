@@ -1,10 +1,9 @@
 import { isAdvisory } from '../model/violation.ts';
-import { type Change, CHANGE_WORDS, changedShares } from './comparison.ts';
+import { type Change, CHANGE_WORDS, changedShares, type RenderComparison } from './comparison.ts';
 import { jsonText } from './json-report.ts';
 import { plainText } from './plain-text.ts';
-import type { RenderComparison, RenderReport } from './render-options.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-words.ts';
-import { type Finding, findingsOf } from './report.ts';
+import { type Finding, findingsOf, type RenderReport } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 

@@ -9,19 +9,25 @@ import {
   NO_DIFFERENCE,
 } from './comparison.ts';
 import { plainText, createPaint, type Paint, wrapText } from './plain-text.ts';
-import type { RenderOptions, RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
-  incompleteWords,
   operationName,
   placeWords,
   REPLICA_COLUMNS,
   replicaCells,
   shareWords,
-  summaryWords,
   timeWords,
 } from './report-words.ts';
-import { type Finding, findingsOf, isNew, type Report } from './report.ts';
+import {
+  type Finding,
+  findingsOf,
+  incompleteWords,
+  isNew,
+  type RenderOptions,
+  type RenderReport,
+  type Report,
+  summaryWords,
+} from './report.ts';
 
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;

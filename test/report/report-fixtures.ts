@@ -1,6 +1,5 @@
 import type { AcceptedViolation, LedgerEntry, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
-import type { RenderOptions } from '../../src/report/render-options.ts';
-import { type Report, type ReportScope, toReport } from '../../src/report/report.ts';
+import { type RenderOptions, type Report, type ReportScope, toReport } from '../../src/report/report.ts';
 
 /** The time of test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);

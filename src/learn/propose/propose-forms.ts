@@ -4,8 +4,7 @@ import type { Observations } from '../observations/observations.ts';
 import { kindsOf, mergeShapes, type Shape } from '../shape/shape.ts';
 import { replaceNode } from './overlay-action.ts';
 import { type Proposal, supportOf } from './proposal.ts';
-import { toSchema } from './proposed-schema.ts';
-import { schemaWords } from './schema-words.ts';
+import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**
  * Proposes to remove requirements that the server's values violate: patterns, bounds, formats, word lists, and

@@ -4,8 +4,7 @@ import type { Observations, PathCounts } from '../observations/observations.ts';
 import type { OverlayAction } from './overlay-action.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { componentName, freeName } from './propose-shapes.ts';
-import { toSchema } from './proposed-schema.ts';
-import { schemaWords } from './schema-words.ts';
+import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**
  * Paths that the specification mentions but does not describe. Only these are added by default, because every caller

@@ -1,11 +1,10 @@
 import { nodeAt, placeName } from '../document-path.ts';
 import type { DocumentNode, SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
-import { referenced } from '../schema-sites.ts';
+import { referenced } from '../place-schema.ts';
 import type { OverlayAction } from './overlay-action.ts';
 import { type Proposal, supportOf } from './proposal.ts';
-import { type ProposedSchema, toSchema } from './proposed-schema.ts';
-import { schemaWords } from './schema-words.ts';
+import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes schemas for places that the contract does not describe fully. */
 export function proposeShapes({ open }: Observations, document: DocumentNode): Proposal[] {

@@ -1,12 +1,11 @@
 import { nodeAt, placeName, splitPath } from '../document-path.ts';
 import type { DocumentNode, SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
-import { flatten } from '../schema-sites.ts';
+import { flatten } from '../place-schema.ts';
 import { kindsOf } from '../shape/shape.ts';
 import { type OverlayAction, replaceNode } from './overlay-action.ts';
 import { type Proposal, supportOf } from './proposal.ts';
-import { type ProposedSchema, toSchema } from './proposed-schema.ts';
-import { schemaWords } from './schema-words.ts';
+import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes additional types for fields whose values did not have the documented type. */
 export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {

@@ -1,4 +1,3 @@
-import type { SchemaNode } from '../document.ts';
 import type { PlaceSchema } from '../place-schema.ts';
 
 /** A keyword in one of the schemas that apply to a place. Observations are stored under `key`. */
@@ -15,73 +14,64 @@ const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
-    restrictions = placeSchema.sites.flatMap(({ path, schema, alternative }) =>
-      alternative === true
-        ? []
-        : KEYWORDS.flatMap(({ keyword, compile }) =>
-            schema[keyword] === undefined
-              ? []
-              : [{ keyword, key: `${path} ${keyword}`, accepts: compile(schema[keyword], schema) }],
-          ),
+    const sites = placeSchema.sites.filter(({ alternative }) => alternative !== true);
+    restrictions = sites.flatMap(({ path, schema }) =>
+      Object.entries(KEYWORDS)
+        .filter(([keyword]) => schema[keyword] !== undefined)
+        .map(([keyword, compile]) => ({ keyword, key: `${path} ${keyword}`, accepts: compile(schema[keyword]) })),
     );
     compiled.set(placeSchema, restrictions);
   }
   return restrictions.length === 0 ? restrictions : restrictions.filter(({ accepts }) => !accepts(value));
 }
 
-type Compile = (limit: unknown, schema: SchemaNode) => (value: unknown) => boolean;
+/** Compiles the value of a keyword to a test. Values of types that the keyword does not restrict pass the test. */
+type Compile = (limit: unknown) => (value: unknown) => boolean;
 
-const numberWhere =
-  (test: (value: number, limit: number) => boolean): Compile =>
-  (limit) =>
-  (value) =>
-    typeof value !== 'number' || test(value, Number(limit));
-const textWhere =
-  (test: (length: number, limit: number) => boolean): Compile =>
-  (limit) =>
-  (value) =>
-    typeof value !== 'string' || test(lengthOf(value, Number(limit)), Number(limit));
+/** Returns the size of a value, or undefined if the keyword does not restrict values of its type. */
+type Size = (value: unknown, limit: number) => number | undefined;
 
-/**
- * Returns the number of characters in a string, or a number above the limit if there are more. A character consists of
- * one or two code units, so a very long string need not be split into its characters.
- */
-function lengthOf(text: string, limit: number): number {
-  return text.length > 2 * limit ? limit + 1 : Array.from(text).length;
+const numberOf: Size = (value) => (typeof value === 'number' ? value : undefined);
+const countOf: Size = (value) => (Array.isArray(value) ? value.length : undefined);
+/** A character consists of one or two code units, so a very long string need not be split into its characters. */
+const lengthOf: Size = (value, limit) => {
+  if (typeof value !== 'string') return undefined;
+  return value.length > 2 * limit ? limit + 1 : Array.from(value).length;
+};
+
+function atLeast(sizeOf: Size): Compile {
+  return (limit) => (value) => (sizeOf(value, Number(limit)) ?? Infinity) >= Number(limit);
 }
 
-const arrayWhere =
-  (test: (length: number, limit: number) => boolean): Compile =>
-  (limit) =>
-  (value) =>
-    !Array.isArray(value) || test(value.length, Number(limit));
+function atMost(sizeOf: Size): Compile {
+  return (limit) => (value) => (sizeOf(value, Number(limit)) ?? -Infinity) <= Number(limit);
+}
+
 const matching: Compile = (pattern) => {
   const expression = new RegExp(String(pattern), 'u');
   return (value) => typeof value !== 'string' || expression.test(value);
 };
 const listed: Compile = (words) => (value) => !Array.isArray(words) || words.includes(value);
 
-const BITS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+const ENDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+const inRange: Compile = (format) => {
+  const end = ENDS[String(format)] ?? Infinity;
+  return (value) => typeof value !== 'number' || (value >= -end && value < end);
+};
 
 /** The keywords that restrict values of a given type. */
-const KEYWORDS: readonly { readonly keyword: string; readonly compile: Compile }[] = [
-  { keyword: 'pattern', compile: matching },
-  { keyword: 'x-expected-pattern', compile: matching },
-  { keyword: 'enum', compile: listed },
-  { keyword: 'x-expected-enum', compile: listed },
-  { keyword: 'minimum', compile: numberWhere((value, limit) => value >= limit) },
-  { keyword: 'maximum', compile: numberWhere((value, limit) => value <= limit) },
-  { keyword: 'minLength', compile: textWhere((length, limit) => length >= limit) },
-  { keyword: 'maxLength', compile: textWhere((length, limit) => length <= limit) },
-  { keyword: 'minItems', compile: arrayWhere((length, limit) => length >= limit) },
-  { keyword: 'maxItems', compile: arrayWhere((length, limit) => length <= limit) },
-  {
-    keyword: 'format',
-    compile: (format) => {
-      const end = BITS[String(format)] ?? Infinity;
-      return (value) => typeof value !== 'number' || (value >= -end && value < end);
-    },
-  },
+const KEYWORDS: Readonly<Record<string, Compile>> = {
+  pattern: matching,
+  'x-expected-pattern': matching,
+  enum: listed,
+  'x-expected-enum': listed,
+  minimum: atLeast(numberOf),
+  maximum: atMost(numberOf),
+  minLength: atLeast(lengthOf),
+  maxLength: atMost(lengthOf),
+  minItems: atLeast(countOf),
+  maxItems: atMost(countOf),
+  format: inRange,
   // The `false` schema means that the field must be absent.
-  { keyword: 'not', compile: () => () => false },
-];
+  not: () => () => false,
+};

@@ -8,6 +8,8 @@ interface SwitchComparison {
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number, isNew: DistinctFacts['isNew']): void;
 }
 
+const SWITCHES = ['wrap', 'v1'] as const;
+
 /** The maximum number of requests whose response structures are stored for comparison. */
 const MAX_REQUESTS = 500;
 
@@ -17,41 +19,35 @@ const MAX_REQUESTS = 500;
  */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
+  // The structures of responses, keyed by the switch (if any) and the request.
   const shapes = new Map<string, string>();
-  const store = (key: string, shape: string) => {
-    const [oldest] = shapes.keys();
-    if (shapes.size >= MAX_REQUESTS && oldest !== undefined) shapes.delete(oldest);
-    shapes.set(key, shape);
-  };
   return {
-    add: (counts, { operation, status, wrap, v1, request, json }, now, isNew) => {
-      const switches = [wrap && 'wrap', v1 && 'v1'].filter((name) => typeof name === 'string');
-      if (switches.length > 0) comparedOperations.add(operation);
-      if (!always && !comparedOperations.has(operation)) return;
-      const [only, second] = switches;
+    add: (counts, response, now, isNew) => {
+      const { operation, request } = response;
+      const [only, second] = SWITCHES.filter((name) => response[name]);
+      if (only !== undefined) comparedOperations.add(operation);
       // If a request contains both switches, it is unknown which one had an effect.
-      if (second !== undefined) return;
-      const shape = `${status} ${shapeSignature(json)}`;
-      const compare = (name: string, same: boolean) => {
+      if (second !== undefined || (!always && !comparedOperations.has(operation))) return;
+      const shape = `${response.status} ${shapeSignature(response.json)}`;
+      const compare = (name: string, other: string) => {
         const key = `${name} ${operation}`;
-        if (!isNew(`switch ${same}`, { place: hashOf(key), item: hashOf(request) })) return;
+        const outcome = other === shape ? 'same' : 'different';
+        if (!isNew(`switch ${outcome}`, { place: hashOf(key), item: hashOf(request) })) return;
         const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
-        place[same ? 'same' : 'different'] += 1;
+        place[outcome] += 1;
         place.lastSeenAt = now;
         counts.set(key, place);
       };
-      if (only === undefined) {
-        for (const name of ['wrap', 'v1']) {
-          const other = shapes.get(`${name} ${request}`);
-          if (other !== undefined) compare(name, other === shape);
-          shapes.delete(`${name} ${request}`);
-        }
-        store(` ${request}`, shape);
-        return;
-      }
       const plain = shapes.get(` ${request}`);
-      if (plain === undefined) store(`${only} ${request}`, shape);
-      else compare(only, plain === shape);
+      if (only !== undefined && plain !== undefined) return compare(only, plain);
+      for (const name of only === undefined ? SWITCHES : []) {
+        const other = shapes.get(`${name} ${request}`);
+        if (other !== undefined) compare(name, other);
+        shapes.delete(`${name} ${request}`);
+      }
+      const [oldest] = shapes.keys();
+      if (shapes.size >= MAX_REQUESTS && oldest !== undefined) shapes.delete(oldest);
+      shapes.set(`${only ?? ''} ${request}`, shape);
     },
   };
 }
@@ -59,10 +55,7 @@ export function createSwitchComparison(always: boolean): SwitchComparison {
 const MAX_DEPTH = 4;
 const MAX_ELEMENTS = 200;
 
-/**
- * Describes the structure of a value by its names and types. The description is used only for comparisons and is never
- * saved.
- */
+/** Describes the structure of a value by its names and types. Used only for comparisons and never saved. */
 function shapeSignature(value: unknown, depth = 0): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) {

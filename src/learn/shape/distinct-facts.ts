@@ -13,10 +13,7 @@ export interface DistinctFacts {
 /** The number of bits in each generation. A generation occupies 128 KiB. */
 const BITS = 2 ** 20;
 
-/**
- * The number of facts after which a new generation begins. This limit ensures that most new facts are recognized as
- * new.
- */
+/** The number of facts per generation. It is low enough that most new facts are recognized as new. */
 const FULL = BITS / 4;
 
 /**
