@@ -1,3 +1,6 @@
+import type { Proposal } from './propose/proposal.ts';
+import type { Shape } from './shape/shape.ts';
+
 // The z-score for a two-sided confidence level of 95%.
 const Z = 1.96;
 
@@ -30,4 +33,17 @@ export function shownConfidence(confidence: number): number {
 export function confidenceOf(values: number, responses: number): number {
   const trials = values + responses === 0 ? 0 : (2 * values * responses) / (values + responses);
   return wilsonBound(trials, trials);
+}
+
+/**
+ * Returns the confidence and the evidence that the values of a shape provide. `of` is the number of objects that could
+ * have had such a value, if it is known.
+ */
+export function supportOf(shape: Shape, of?: number): Pick<Proposal, 'confidence' | 'evidence'> {
+  const { seen, answers, firstSeenAt, lastSeenAt } = shape;
+  return {
+    confidence: confidenceOf(seen, answers),
+    // Responses whose fields the caller selected contain values, but their objects are not counted.
+    evidence: { seen, answers, ...(of !== undefined && { of: Math.max(of, seen) }), firstSeenAt, lastSeenAt },
+  };
 }

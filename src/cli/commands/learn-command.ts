@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
+import { confidenceWord, shownConfidence } from '../../learn/confidence.ts';
 import { emptyObservations, type Observations } from '../../learn/observations/observations.ts';
 import type { Proposal } from '../../learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -89,7 +90,6 @@ async function writeProposals(
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
-  const { proposalLines } = await import('../../learn/propose/proposal-lines.ts');
   const { toOverlay } = await import('../../learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
   const output = outputFile(line);
@@ -140,3 +140,42 @@ function shareOf(line: CommandLine): number {
   if (/^(?:0(?:\.\d{1,6})?|1(?:\.0{1,6})?)$/.test(text)) return Number(text);
   throw new UsageError('--min-confidence must be a number from 0 to 1');
 }
+
+const TITLES: Readonly<Record<Proposal['kind'], string>> = {
+  shape: 'Shapes that the contract leaves open',
+  field: 'Undocumented fields',
+  words: 'Words of closed vocabularies',
+  type: 'Fields with a different type than documented',
+  form: 'Values that the contract restricts more than the server',
+  optional: 'Missing required fields',
+  envelope: 'Responses with a different envelope than documented',
+  'page-size': 'Page sizes',
+  switch: 'Request switches',
+  path: 'Undocumented paths',
+};
+
+/** Formats proposals, with their confidence and evidence, for the terminal. The proposals are grouped by kind. */
+function proposalLines(proposals: readonly Proposal[]): string[] {
+  const kinds = Map.groupBy(proposals, ({ kind }) => kind);
+  return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());
+}
+
+function linesOf(proposal: Proposal): string[] {
+  const { kind, place, statement, confidence, actions } = proposal;
+  const noChange =
+    actions.length > 0
+      ? ''
+      : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so edit the right one manually' : ''}`;
+  return [
+    `  ${place}: ${statement}`,
+    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${noChange}`,
+  ];
+}
+
+function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
+  const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
+  const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
+  return `${share} in ${answers} ${answers === 1 ? 'response' : 'responses'}, ${days}`;
+}
+
+const day = (at: number) => new Date(at).toISOString().slice(0, 10);

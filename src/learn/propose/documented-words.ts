@@ -1,6 +1,6 @@
 import { nodeAt, placeName } from '../document-path.ts';
 import type { DocumentNode, SchemaNode } from '../document.ts';
-import type { OverlayAction } from './overlay-action.ts';
+import type { OverlayAction } from './proposal.ts';
 
 const SEEN = /Seen: ([^.;]*)/;
 

@@ -1,6 +1,12 @@
-import { confidenceOf } from '../confidence.ts';
-import type { Shape } from '../shape/shape.ts';
-import type { OverlayAction } from './overlay-action.ts';
+import { splitPath } from '../document-path.ts';
+
+/** An action of an OpenAPI Overlay 1.0 document. */
+export interface OverlayAction {
+  readonly target: string;
+  readonly description: string;
+  readonly update?: unknown;
+  readonly remove?: true;
+}
 
 /** The evidence for a statement. It consists only of counts and times. */
 interface Evidence {
@@ -36,22 +42,20 @@ export interface Limits {
   readonly minResponses: number;
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
-  /**
-   * True if every undocumented path whose bodies are known is added to the contract. If false, only ticket lookups
-   * are added.
-   */
+  /** True if every undocumented path whose bodies are known is added to the contract, not only ticket lookups. */
   readonly writeAddresses: boolean;
 }
 
 /**
- * Returns the confidence and the evidence that the values of a shape provide. `of` is the number of objects that could
- * have had such a value, if it is known.
+ * Returns actions that replace a node of the contract. The node is removed first, because an overlay can neither remove
+ * a keyword whose value is a string or a number, nor update a reference or a list of types. The list is empty for an
+ * element of a list, because an overlay can only append to lists. `place` is the readable form of the path.
  */
-export function supportOf(shape: Shape, of?: number): Pick<Proposal, 'confidence' | 'evidence'> {
-  const { seen, answers, firstSeenAt, lastSeenAt } = shape;
-  return {
-    confidence: confidenceOf(seen, answers),
-    // Responses whose fields the caller selected contain values, but their objects are not counted.
-    evidence: { seen, answers, ...(of !== undefined && { of: Math.max(of, seen) }), firstSeenAt, lastSeenAt },
-  };
+export function replaceNode(path: string, node: unknown, place: string, change: string): OverlayAction[] {
+  const { parent, name } = splitPath(path);
+  if (name === '') return [];
+  return [
+    { target: path, description: `${place}: removed, because the next action replaces it`, remove: true },
+    { target: parent, description: `${place}: ${change}`, update: { [name]: node } },
+  ];
 }

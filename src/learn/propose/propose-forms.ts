@@ -1,9 +1,9 @@
+import { supportOf } from '../confidence.ts';
 import { nodeAt, placeName, splitPath } from '../document-path.ts';
 import type { DocumentNode, SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { kindsOf, mergeShapes, type Shape } from '../shape/shape.ts';
-import { replaceNode } from './overlay-action.ts';
-import { type Proposal, supportOf } from './proposal.ts';
+import { type Proposal, replaceNode } from './proposal.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**

@@ -1,8 +1,9 @@
+import { supportOf } from '../confidence.ts';
 import { childPath, nodeAt, placeName } from '../document-path.ts';
 import type { DocumentNode, SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { mergeShapes, type Shape } from '../shape/shape.ts';
-import { type Proposal, supportOf } from './proposal.ts';
+import type { Proposal } from './proposal.ts';
 
 /** A required or expected member that was missing from some objects. `of` is the total number of objects. */
 interface MissingMember {

@@ -2,8 +2,7 @@ import { wilsonBound } from '../confidence.ts';
 import { childPath } from '../document-path.ts';
 import type { DocumentNode } from '../document.ts';
 import type { Observations, PageSizes } from '../observations/observations.ts';
-import type { OverlayAction } from './overlay-action.ts';
-import type { Proposal } from './proposal.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 

@@ -1,8 +1,7 @@
 import { wilsonBound } from '../confidence.ts';
 import type { DocumentNode } from '../document.ts';
 import type { Observations, PathCounts } from '../observations/observations.ts';
-import type { OverlayAction } from './overlay-action.ts';
-import type { Limits, Proposal } from './proposal.ts';
+import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName } from './propose-shapes.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 

@@ -1,28 +1,26 @@
 import type { PlaceSchema } from '../place-schema.ts';
 
-/** A keyword in one of the schemas that apply to a place. Observations are stored under `key`. */
+/** A keyword in one of the schemas that apply to a place. The key consists of the schema's path and the keyword. */
 interface Restriction {
-  readonly keyword: string;
-  /** The path of the schema and the keyword. */
   readonly key: string;
   readonly accepts: (value: unknown) => boolean;
 }
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keywords that a value of the documented type violates at a place. */
-export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
+/** Returns the keys of the keywords that a value of the documented type violates: the schema's path and the keyword. */
+export function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly string[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
     const sites = placeSchema.sites.filter(({ alternative }) => alternative !== true);
     restrictions = sites.flatMap(({ path, schema }) =>
       Object.entries(KEYWORDS)
         .filter(([keyword]) => schema[keyword] !== undefined)
-        .map(([keyword, compile]) => ({ keyword, key: `${path} ${keyword}`, accepts: compile(schema[keyword]) })),
+        .map(([keyword, compile]) => ({ key: `${path} ${keyword}`, accepts: compile(schema[keyword]) })),
     );
     compiled.set(placeSchema, restrictions);
   }
-  return restrictions.length === 0 ? restrictions : restrictions.filter(({ accepts }) => !accepts(value));
+  return restrictions.filter(({ accepts }) => !accepts(value)).map(({ key }) => key);
 }
 
 /** Compiles the value of a keyword to a test. Values of types that the keyword does not restrict pass the test. */
@@ -34,28 +32,23 @@ type Size = (value: unknown, limit: number) => number | undefined;
 const numberOf: Size = (value) => (typeof value === 'number' ? value : undefined);
 const countOf: Size = (value) => (Array.isArray(value) ? value.length : undefined);
 /** A character consists of one or two code units, so a very long string need not be split into its characters. */
-const lengthOf: Size = (value, limit) => {
-  if (typeof value !== 'string') return undefined;
-  return value.length > 2 * limit ? limit + 1 : Array.from(value).length;
-};
+const lengthOf: Size = (value, limit) =>
+  typeof value !== 'string' ? undefined : value.length > 2 * limit ? limit + 1 : Array.from(value).length;
 
-function atLeast(sizeOf: Size): Compile {
-  return (limit) => (value) => (sizeOf(value, Number(limit)) ?? Infinity) >= Number(limit);
+function bound(sizeOf: Size, isWithin: (size: number, limit: number) => boolean): Compile {
+  return (limit) => (value) => isWithin(sizeOf(value, Number(limit)) ?? Number(limit), Number(limit));
 }
 
-function atMost(sizeOf: Size): Compile {
-  return (limit) => (value) => (sizeOf(value, Number(limit)) ?? -Infinity) <= Number(limit);
-}
-
+const atLeast = (size: number, limit: number) => size >= limit;
+const atMost = (size: number, limit: number) => size <= limit;
 const matching: Compile = (pattern) => {
   const expression = new RegExp(String(pattern), 'u');
   return (value) => typeof value !== 'string' || expression.test(value);
 };
 const listed: Compile = (words) => (value) => !Array.isArray(words) || words.includes(value);
 
-const ENDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 const inRange: Compile = (format) => {
-  const end = ENDS[String(format)] ?? Infinity;
+  const end = format === 'int32' ? 2 ** 31 : format === 'int64' ? 2 ** 63 : Infinity;
   return (value) => typeof value !== 'number' || (value >= -end && value < end);
 };
 
@@ -65,12 +58,12 @@ const KEYWORDS: Readonly<Record<string, Compile>> = {
   'x-expected-pattern': matching,
   enum: listed,
   'x-expected-enum': listed,
-  minimum: atLeast(numberOf),
-  maximum: atMost(numberOf),
-  minLength: atLeast(lengthOf),
-  maxLength: atMost(lengthOf),
-  minItems: atLeast(countOf),
-  maxItems: atMost(countOf),
+  minimum: bound(numberOf, atLeast),
+  maximum: bound(numberOf, atMost),
+  minLength: bound(lengthOf, atLeast),
+  maxLength: bound(lengthOf, atMost),
+  minItems: bound(countOf, atLeast),
+  maxItems: bound(countOf, atMost),
   format: inRange,
   // The `false` schema means that the field must be absent.
   not: () => () => false,

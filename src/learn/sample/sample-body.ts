@@ -47,11 +47,11 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   const mistyped = mistypedPlaces(placeSchema, value);
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
-  for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
+  for (const key of brokenKeywords(placeSchema, value)) {
     // A new word is not recorded as a violation of the keyword, because words are proposed one by one.
-    const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
+    const isWordToAdd = key.endsWith('enum') && canHoldWord(placeSchema, name, value);
     if (!isWordToAdd) addAt(all.broken, key, value, item, context);
-    if (keyword === 'not') return;
+    if (key.endsWith(' not')) return;
   }
   if (typeof value === 'string' && hasVocabulary(placeSchema, name))
     addWord(all.vocabularies, placeSchema, value, item, context);
