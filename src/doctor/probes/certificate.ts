@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { DAY_MS } from '../../lib/clock.ts';
 import { failureHint, toTransportFailure } from '../../upstream/transport-failure.ts';
-import type { DoctorFinding } from '../probe-result.ts';
+import { applicable, type DoctorFinding } from '../probe-result.ts';
 import { CannotProbe } from '../probe.ts';
 
 interface CertificateOptions {
@@ -39,11 +39,11 @@ export async function examineCertificate(origin: string, options: CertificateOpt
         `The certificate is for ${namesOf(certificate)} and valid for ${days} more days.`,
         `The chain has ${chainLength(certificate)} certificates.`,
       ],
-      findings: [
-        ...(reason === undefined ? [] : [untrusted(reason)]),
-        ...(days < WARN_DAYS ? [expiring(days)] : []),
-        ...(/^TLSv1(?:\.1)?$/.test(protocol) ? [outdated(protocol)] : []),
-      ],
+      findings: applicable([
+        reason !== undefined && untrusted(reason),
+        days < WARN_DAYS && expiring(days),
+        /^TLSv1(?:\.1)?$/.test(protocol) && outdated(protocol),
+      ]),
     };
   } finally {
     socket.destroy();

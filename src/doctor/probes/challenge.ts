@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
-import type { DoctorFinding, Recommendation } from '../probe-result.ts';
+import { applicable, type DoctorFinding, type Recommendation } from '../probe-result.ts';
 import { type Probe, type ProbeContext, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
@@ -27,24 +27,18 @@ export const challengeProbe: Probe = {
       ],
       findings: [...challengeFindings(anonymous, challenges), ...verifier.findings],
       recommendations: [
-        ...(realm === undefined
-          ? []
-          : [
-              {
-                key: 'authentication.realm',
-                value: realm,
-                reason: 'The realm of the server, so that clients see no change.',
-              },
-            ]),
-        ...(anonymous.status === 200
-          ? [
-              {
-                key: 'authentication.anonymous',
-                value: 'allow',
-                reason: 'The server serves lists without a credential; with deny, these clients would get a 401.',
-              },
-            ]
-          : []),
+        ...applicable<Recommendation>([
+          realm !== undefined && {
+            key: 'authentication.realm',
+            value: realm,
+            reason: 'The realm of the server, so that clients see no change.',
+          },
+          anonymous.status === 200 && {
+            key: 'authentication.anonymous',
+            value: 'allow',
+            reason: 'The server serves lists without a credential; with deny, these clients would get a 401.',
+          },
+        ]),
         ...verifier.recommendations,
       ],
     };
@@ -52,23 +46,20 @@ export const challengeProbe: Probe = {
 };
 
 function challengeFindings({ status }: ProbeResponse, challenges: readonly string[]): readonly DoctorFinding[] {
-  if (status === 401 && challenges.length === 0)
-    return [
-      {
+  return applicable<DoctorFinding>([
+    status === 401 &&
+      challenges.length === 0 && {
         severity: 'low',
         text: 'A 401 has no challenge.',
         advice: 'RFC 9110 §11.6.1 requires one. With errors: normalized, Portico adds it.',
       },
-    ];
-  if (challenges.length > 0 && !challenges.some((value) => /\bbasic\b/i.test(value)))
-    return [
-      {
+    challenges.length > 0 &&
+      !challenges.some((value) => /\bbasic\b/i.test(value)) && {
         severity: 'high',
         text: 'The server does not offer Basic authentication.',
         advice: 'Portico verifies only Basic credentials. In observe, it forwards other credentials unchecked.',
       },
-    ];
-  return [];
+  ]);
 }
 
 /** The results for the path that `authentication.verifier: upstream` uses to check credentials. */

@@ -1,3 +1,4 @@
+import { applicable, type DoctorFinding } from '../probe-result.ts';
 import { CannotProbe, type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
 const MAX_SKEW_SECONDS = 5;
@@ -26,15 +27,13 @@ export const clockProbe: Probe = {
     const isWrong = Math.abs(best.seconds) > best.error + MAX_SKEW_SECONDS;
     return {
       facts: [`The server's clock differs from this machine's by ${skew} s (± ${error} s).`],
-      findings: isWrong
-        ? [
-            {
-              severity: 'medium',
-              text: `The clocks differ by ${skew} s.`,
-              advice: 'Logs cannot be compared, and Expires and Date mislead caches. Set both clocks with NTP.',
-            },
-          ]
-        : [],
+      findings: applicable<DoctorFinding>([
+        isWrong && {
+          severity: 'medium',
+          text: `The clocks differ by ${skew} s.`,
+          advice: 'Logs cannot be compared, and Expires and Date mislead caches. Set both clocks with NTP.',
+        },
+      ]),
     };
   },
 };

@@ -1,3 +1,4 @@
+import { applicable, type DoctorFinding, type Recommendation } from '../probe-result.ts';
 import { type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
 /** Determines whether the server responds with 304 for an unchanged page and which caching headers it sends. */
@@ -21,24 +22,20 @@ export const conditionalProbe: Probe = {
         describe('Last-Modified', byDate),
         cacheControl === '' ? 'Responses have no Cache-Control.' : `Responses have Cache-Control: ${cacheControl}.`,
       ],
-      findings: [byTag, byDate].some((one) => one !== undefined && one !== 304 && one !== 200)
-        ? [
-            {
-              severity: 'low',
-              text: 'The server responds to a conditional request with neither 304 nor 200.',
-              advice: 'Clients that cache pages themselves get errors. Behind Portico, stored pages are not affected.',
-            },
-          ]
-        : [],
-      ...(/no-store|private|no-cache/i.test(cacheControl) && {
-        recommendations: [
-          {
-            key: 'cache.respectUpstream',
-            value: false,
-            reason: `The server sends Cache-Control: ${cacheControl} on lists, which would keep Portico from storing them.`,
-          },
-        ],
-      }),
+      findings: applicable<DoctorFinding>([
+        [byTag, byDate].some((one) => one !== undefined && one !== 304 && one !== 200) && {
+          severity: 'low',
+          text: 'The server responds to a conditional request with neither 304 nor 200.',
+          advice: 'Clients that cache pages themselves get errors. Behind Portico, stored pages are not affected.',
+        },
+      ]),
+      recommendations: applicable<Recommendation>([
+        /no-store|private|no-cache/i.test(cacheControl) && {
+          key: 'cache.respectUpstream',
+          value: false,
+          reason: `The server sends Cache-Control: ${cacheControl} on lists, which would keep Portico from storing them.`,
+        },
+      ]),
     };
   },
 };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DoctorFinding, ProbeResult } from '../probe-result.ts';
+import { applicable, type DoctorFinding, type ProbeResult } from '../probe-result.ts';
 import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
@@ -90,14 +90,14 @@ const recommended = (ms: number, reason: string) => [
 /** Returns a finding if the server closes connections after a few requests (`Keep-Alive: max`). */
 function fewRequests({ headers }: ProbeResponse): readonly DoctorFinding[] {
   const [, max] = /\bmax=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
-  if (max === undefined || Number(max) >= FEW_REQUESTS) return [];
-  return [
-    {
-      severity: 'low',
-      text: `The server closes a connection after about ${max} more requests (Keep-Alive: max).`,
-      advice: 'Connections have to be opened often. Raise the limit to a thousand or more.',
-    },
-  ];
+  return applicable<DoctorFinding>([
+    max !== undefined &&
+      Number(max) < FEW_REQUESTS && {
+        severity: 'low',
+        text: `The server closes a connection after about ${max} more requests (Keep-Alive: max).`,
+        advice: 'Connections have to be opened often. Raise the limit to a thousand or more.',
+      },
+  ]);
 }
 
 const hintWords = (hint: number | undefined) => (hint === undefined ? 'no Keep-Alive hint' : `hint: ${hint} s`);
@@ -116,31 +116,22 @@ function longLived(idleMs: number, hint: number | undefined): ProbeResult {
 function closedAfter(measured: number, hint: number | undefined): ProbeResult {
   const ms = Math.round(measured);
   const lived = Math.min(ms, hint === undefined ? ms : hint * 1000);
-  const isShort = lived < 2000;
-  const isWrong = hint !== undefined && ms < hint * 1000 * 0.9;
   return {
     facts: [`The server closed an idle connection after ${ms} ms (${hintWords(hint)}).`],
-    findings: [
-      ...(isShort
-        ? [
-            {
-              severity: 'medium' as const,
-              text: `Idle connections are closed after ${ms} ms.`,
-              advice: 'Few connections can be reused. Raise the idle timeout of the server to 20 seconds or more.',
-            },
-          ]
-        : []),
-      ...(isWrong
-        ? [
-            {
-              severity: 'medium' as const,
-              text: `Keep-Alive promises ${hint} s, but the connection was closed after ${ms} ms.`,
-              advice:
-                'A proxy in between probably closes it. The timeout of the proxy must be longer than that of the server.',
-            },
-          ]
-        : []),
-    ],
+    findings: applicable<DoctorFinding>([
+      lived < 2000 && {
+        severity: 'medium',
+        text: `Idle connections are closed after ${ms} ms.`,
+        advice: 'Few connections can be reused. Raise the idle timeout of the server to 20 seconds or more.',
+      },
+      hint !== undefined &&
+        ms < hint * 1000 * 0.9 && {
+          severity: 'medium',
+          text: `Keep-Alive promises ${hint} s, but the connection was closed after ${ms} ms.`,
+          advice:
+            'A proxy in between probably closes it. The timeout of the proxy must be longer than that of the server.',
+        },
+    ]),
     recommendations: recommended(
       lived,
       `The server closes idle connections after ${lived} ms; Portico closes them first.`,

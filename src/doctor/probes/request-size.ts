@@ -1,4 +1,5 @@
 import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
+import { applicable } from '../probe-result.ts';
 import { type Probe, readableList } from '../probe.ts';
 
 /** The sizes of an additional header, in bytes. The default limits of common servers lie between these sizes. */
@@ -21,15 +22,13 @@ export const requestSizeProbe: Probe = {
         const limit = accepted + 500;
         return {
           facts: [`A request head of about ${limit} bytes is accepted; ${size + 500} bytes are refused ${how}.`],
-          ...(accepted > 0 && {
-            recommendations: [
-              {
-                key: 'listen.maxHeaderBytes',
-                value: limit,
-                reason: `The server refuses larger heads ${how}; Portico then refuses them with a clear 431.`,
-              },
-            ],
-          }),
+          recommendations: applicable([
+            accepted > 0 && {
+              key: 'listen.maxHeaderBytes',
+              value: limit,
+              reason: `The server refuses larger heads ${how}; Portico then refuses them with a clear 431.`,
+            },
+          ]),
         };
       }
       accepted = size;

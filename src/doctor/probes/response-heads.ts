@@ -1,5 +1,5 @@
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
-import type { DoctorFinding } from '../probe-result.ts';
+import { applicable, type DoctorFinding } from '../probe-result.ts';
 import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
@@ -18,20 +18,21 @@ export const responseProbe: Probe = {
     const head = await respond(context.client, { method: 'HEAD', path: operation.path });
     const [type = 'none'] = valuesOf(list.headers, 'content-type');
     const bytes = Math.max(...context.responses.map(headBytes));
-    const findings = [
-      ...duplicates(context),
-      ...(list.httpVersion === '1.1' ? [] : [oldVersion(list.httpVersion)]),
-      ...textFindings(list, type),
-      ...cacheFindings(list),
-      ...(bytes > MAX_HEAD_BYTES / 2 ? [largeHead(bytes)] : []),
-      ...(head.status === list.status ? [] : [headDiffers(head.status, list.status)]),
-    ];
     return {
       facts: [
         `The server speaks HTTP/${list.httpVersion} and sends lists as ${type}.`,
         `The largest response head has ${bytes} bytes.`,
       ],
-      findings,
+      findings: [
+        ...duplicates(context),
+        ...applicable([list.httpVersion !== '1.1' && oldVersion(list.httpVersion)]),
+        ...textFindings(list, type),
+        ...cacheFindings(list),
+        ...applicable([
+          bytes > MAX_HEAD_BYTES / 2 && largeHead(bytes),
+          head.status !== list.status && headDiffers(head.status, list.status),
+        ]),
+      ],
     };
   },
 };
@@ -65,44 +66,30 @@ function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFin
   const [, charset] = /charset\s*=\s*"?([\w-]+)/i.exec(type) ?? [];
   const isUtf8 = Buffer.from(body.toString('utf8')).equals(body);
   const isJson = parseBounded(body, DEFAULT_JSON_LIMITS).state !== 'malformed';
-  return [
-    ...(/^\s*application\/(?:[\w.+-]+\+)?json\b/i.test(type)
-      ? []
-      : [
-          {
-            severity: 'medium' as const,
-            text: `Lists are labeled as ${type} instead of application/json.`,
-            advice: 'Each such response breaks the contract and is not stored. Correct the header on the server.',
-          },
-        ]),
-    ...(isJson || !isUtf8
-      ? []
-      : [
-          {
-            severity: 'high' as const,
-            text: 'Lists are not valid JSON.',
-            advice: 'Clients cannot read them, and Portico never stores them. portico check --against shows more.',
-          },
-        ]),
-    ...(charset !== undefined && !/^utf-?8$/i.test(charset)
-      ? [
-          {
-            severity: 'medium' as const,
-            text: `Lists are labeled with the charset ${charset}.`,
-            advice: 'JSON is always UTF-8 (RFC 8259 §8.1); clients that trust the label display wrong characters.',
-          },
-        ]
-      : []),
-    ...(isUtf8
-      ? []
-      : [
-          {
-            severity: 'high' as const,
-            text: 'Lists contain bytes that are not UTF-8.',
-            advice: 'Such a page breaks the contract: it is counted and never stored. Fix the encoding on the server.',
-          },
-        ]),
-  ];
+  return applicable<DoctorFinding>([
+    !/^\s*application\/(?:[\w.+-]+\+)?json\b/i.test(type) && {
+      severity: 'medium',
+      text: `Lists are labeled as ${type} instead of application/json.`,
+      advice: 'Each such response breaks the contract and is not stored. Correct the header on the server.',
+    },
+    isUtf8 &&
+      !isJson && {
+        severity: 'high',
+        text: 'Lists are not valid JSON.',
+        advice: 'Clients cannot read them, and Portico never stores them. portico check --against shows more.',
+      },
+    charset !== undefined &&
+      !/^utf-?8$/i.test(charset) && {
+        severity: 'medium',
+        text: `Lists are labeled with the charset ${charset}.`,
+        advice: 'JSON is always UTF-8 (RFC 8259 §8.1); clients that trust the label display wrong characters.',
+      },
+    !isUtf8 && {
+      severity: 'high',
+      text: 'Lists contain bytes that are not UTF-8.',
+      advice: 'Such a page breaks the contract: it is counted and never stored. Fix the encoding on the server.',
+    },
+  ]);
 }
 
 /** Returns findings about headers that prevent Portico from storing pages (rules, 6). */
@@ -112,9 +99,9 @@ function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'accept-encoding');
   const because = [
-    ...(valuesOf(headers, 'set-cookie').length > 0 ? ['Set-Cookie'] : []),
-    ...(varies.length > 0 ? [`Vary: ${varies.join(', ')}`] : []),
-  ];
+    valuesOf(headers, 'set-cookie').length > 0 && 'Set-Cookie',
+    varies.length > 0 && `Vary: ${varies.join(', ')}`,
+  ].filter((header) => header !== false);
   return because.map((header) => ({
     severity: 'medium',
     text: `Lists have ${header}.`,
