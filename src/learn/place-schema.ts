@@ -1,5 +1,4 @@
-import { childPath } from './document-path.ts';
-import type { DocumentNode, OperationNode, ResponseNode, SchemaNode } from './document.ts';
+import { childPath, type DocumentNode, type OperationNode, type ResponseNode, type SchemaNode } from './document.ts';
 
 /** One description of a place, with its lists of types. A value must match at least one type from each list. */
 export interface TypedSite extends Site {

@@ -1,6 +1,5 @@
-import { nodeAt, placeName } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
-import type { OverlayAction } from './proposal.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
+import { type OverlayAction, placeName } from './proposal.ts';
 
 const SEEN = /Seen: ([^.;]*)/;
 

@@ -1,4 +1,4 @@
-import { splitPath } from '../document-path.ts';
+import { splitPath } from '../document.ts';
 
 /** An action of an OpenAPI Overlay 1.0 document. */
 export interface OverlayAction {
@@ -44,6 +44,14 @@ export interface Limits {
   readonly minConfidence: number;
   /** True if every undocumented path whose bodies are known is added to the contract, not only ticket lookups. */
   readonly writeAddresses: boolean;
+}
+
+/** Returns a path of the contract in readable form, for example `Node.attachments[]`. */
+export function placeName(path: string): string {
+  const [, name] = /^\$\.components\.(?:schemas|responses|parameters)(?:\.|\[')(.*)$/.exec(path) ?? [];
+  return (name ?? path)
+    .replaceAll(/\.allOf\[\d+\]|\.anyOf\[\d+\]|\.properties(?=[.[])|\.content\['application\/json'\]\.schema/g, '')
+    .replaceAll('.items', '[]');
 }
 
 /**

@@ -1,10 +1,9 @@
 import { supportOf } from '../confidence.ts';
-import { nodeAt, placeName, splitPath } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { flatten, itemSites, memberNames, memberSites, type Site } from '../place-schema.ts';
 import { alwaysPresent, kindsOf, type Shape } from '../shape/shape.ts';
-import { type Proposal, replaceNode } from './proposal.ts';
+import { placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes schemas for responses that have no envelope or an envelope that differs from the documented one. */

@@ -1,10 +1,9 @@
 import { supportOf } from '../confidence.ts';
-import { nodeAt, placeName } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { flatten, memberNames } from '../place-schema.ts';
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
-import type { OverlayAction, Proposal } from './proposal.ts';
+import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
 import { objectKeywords, requiredMembers, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes descriptions for undocumented members. */

@@ -1,9 +1,8 @@
 import { supportOf } from '../confidence.ts';
-import { nodeAt, placeName, splitPath } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { kindsOf, mergeShapes, type Shape } from '../shape/shape.ts';
-import { type Proposal, replaceNode } from './proposal.ts';
+import { placeName, type Proposal, replaceNode } from './proposal.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { supportOf } from '../confidence.ts';
-import { childPath, nodeAt, placeName } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { mergeShapes, type Shape } from '../shape/shape.ts';
-import type { Proposal } from './proposal.ts';
+import { placeName, type Proposal } from './proposal.ts';
 
 /** A required or expected member that was missing from some objects. `of` is the total number of objects. */
 interface MissingMember {

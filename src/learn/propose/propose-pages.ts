@@ -1,6 +1,5 @@
 import { wilsonBound } from '../confidence.ts';
-import { childPath } from '../document-path.ts';
-import type { DocumentNode } from '../document.ts';
+import { childPath, type DocumentNode } from '../document.ts';
 import type { Observations, PageSizes } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 

@@ -1,9 +1,8 @@
 import { supportOf } from '../confidence.ts';
-import { nodeAt, placeName } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { referenced } from '../place-schema.ts';
-import type { OverlayAction, Proposal } from './proposal.ts';
+import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes schemas for places that the contract does not describe fully. */

@@ -1,10 +1,9 @@
 import { supportOf } from '../confidence.ts';
-import { nodeAt, placeName, splitPath } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { flatten } from '../place-schema.ts';
 import { kindsOf } from '../shape/shape.ts';
-import { type OverlayAction, type Proposal, replaceNode } from './proposal.ts';
+import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes additional types for fields whose values did not have the documented type. */

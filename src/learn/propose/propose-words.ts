@@ -1,9 +1,8 @@
 import { confidenceOf } from '../confidence.ts';
-import { nodeAt, placeName } from '../document-path.ts';
-import type { DocumentNode, SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import { documentedWords } from './documented-words.ts';
-import type { Limits, Proposal } from './proposal.ts';
+import { type Limits, placeName, type Proposal } from './proposal.ts';
 
 /**
  * The minimum confidence that a vocabulary is complete. The value is high because a closed vocabulary excludes all
