@@ -6,12 +6,6 @@ import type { LogPosition } from '../model/change-log.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** The counts in a list response. */
-interface LearnedList {
-  readonly pageCount: unknown;
-  readonly totalCount: unknown;
-}
-
 /** Page counts that were learned from responses. Their keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
   /**
@@ -21,10 +15,10 @@ export interface PageCounts {
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /**
-   * Stores a count and returns true. Returns false if the list is empty or if one of the tags has been dropped since
-   * `generation`.
+   * Stores a count and returns true. Returns false if there is no count, as for an empty list, or if one of the tags has
+   * been dropped since `generation`.
    */
-  learn(key: string, list: LearnedList, tags: readonly string[], generation: number): boolean;
+  learn(key: string, pageCount: number | undefined, tags: readonly string[], generation: number): boolean;
   /**
    * Stores a count that another gateway has learned and returns true. Returns false if the count is invalid or too
    * old.
@@ -70,9 +64,9 @@ export function createPageCounts(
       return undefined;
     },
     generation: () => generations.current,
-    learn(key, { pageCount, totalCount }, tags, generation) {
+    learn(key, pageCount, tags, generation) {
       if (generation !== generations.current && !generations.unmoved(tags, generation)) return false;
-      if (!isCount(pageCount) || totalCount === 0) {
+      if (!isCount(pageCount)) {
         counts.delete(key);
         return false;
       }
@@ -158,13 +152,13 @@ export function sharePageCounts(
       ...counts,
       // An outdated count could cause existing pages to be refused.
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
-      learn(key, list, tags, generation) {
-        if (!counts.learn(key, list, tags, generation)) return false;
+      learn(key, pageCount, tags, generation) {
+        if (!counts.learn(key, pageCount, tags, generation) || pageCount === undefined) return false;
         // No change to the tags has arrived since the request began, so the count is also valid at the current
         // position.
         const at = position();
         if (at === undefined || !isSharable(key) || !store.isAvailable()) return true;
-        const count: SharedCount = { pageCount: list.pageCount as number, learnedAt: clock(), tags, at };
+        const count: SharedCount = { pageCount, learnedAt: clock(), tags, at };
         store.set(key, JSON.stringify(count), maxAgeMs).catch(() => undefined);
         return true;
       },
@@ -252,15 +246,15 @@ function isInteger(value: number, minimum: number): boolean {
   return Number.isSafeInteger(value) && value >= minimum;
 }
 
-/** The requested page, and the counts in the response. A count may be missing or have any type. */
+/** The requested page and the page count in the response. */
 export interface ReturnedPage {
   /**
    * The page number in the request. The response may contain a different one, because some servers return the last
    * page if the requested page does not exist.
    */
   readonly page: number;
-  readonly pageCount: unknown;
-  readonly totalCount: unknown;
+  /** Undefined for an empty list and for a response without a page count. */
+  readonly pageCount: number | undefined;
   readonly firstPage: number;
 }
 
@@ -268,9 +262,8 @@ export interface ReturnedPage {
  * Returns the refusal of a page whose number is above the page count in its own response. Returns undefined for any
  * other page. Empty lists and first pages are never refused (rules, 5).
  */
-export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
-  if (totalCount === 0 || page <= firstPage) return undefined;
-  if (typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount) || pageCount < 0) return undefined;
+export function pageOutOfBounds({ page, pageCount, firstPage }: ReturnedPage): PageRefusal | undefined {
+  if (page <= firstPage || !isCount(pageCount)) return undefined;
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 

@@ -41,11 +41,10 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
             const { pageCount } = reply;
             if (updatesCount(reply, () => counts.learned(key))) {
               const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
-              counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
+              counts.learn(key, pageCount, tags, generation);
             }
             const { firstPage } = paging;
-            // For an empty list, the page count is undefined, so the bound does not apply.
-            const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
+            const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, firstPage });
             if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
             return reply;
           };
