@@ -8,7 +8,7 @@ interface DocumentedWords {
   readonly words: readonly string[];
   /** True if the words are listed in a keyword, either as the only allowed words or as the expected ones. */
   readonly listed: boolean;
-  /** Returns actions that add words. If `closed` is true, no words other than these and the documented ones are allowed. */
+  /** Returns actions that add words and, if `closed` is true, forbid all undocumented words. */
   readonly add: (fresh: readonly string[], closed: boolean) => OverlayAction[];
 }
 
