@@ -4,8 +4,8 @@ import { type Settings, withUpstreamUrl, workerShare } from '../config/settings.
 import { createGateway, type Gateway } from '../gateway.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reachableHost } from '../lib/network-address.ts';
-import { createPrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import { createPeer, type IpcPort } from '../workers/ipc-peer.ts';
+import { createPrimaryChangeLog } from '../workers/primary-change-log.ts';
 import {
   superviseWorkers,
   type Supervisor,

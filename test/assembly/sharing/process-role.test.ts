@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { joinPrimary, type PrimaryRole, shareWithProcesses } from '../../../src/assembly/sharing/process-role.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { SharedChange } from '../../../src/model/change-log.ts';
-import { createPrimaryChangeLog } from '../../../src/workers/ipc-change-log.ts';
 import { createPeer, type Peer } from '../../../src/workers/ipc-peer.ts';
+import { createPrimaryChangeLog } from '../../../src/workers/primary-change-log.ts';
 import { ipcChannel } from '../../builders/ipc-channel.ts';
 
 /** Creates a primary process without workers, and connects workers to it. All of them run in this process. */

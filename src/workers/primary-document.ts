@@ -1,0 +1,61 @@
+import type { DocumentParts, SharedDocument } from '../redis/shared-document.ts';
+import type { Worker, WorkerIdentity } from './supervise-workers.ts';
+
+/** The parts of a document that its owner defines. The document is sent to other processes as text. */
+export type OwnerParts<T> = Pick<
+  DocumentParts<T>,
+  'name' | 'current' | 'adopt' | 'merge' | 'versionOf' | 'format' | 'parse'
+>;
+
+/** A worker's change, as sent to the primary process: the worker's copy before and after the change. */
+export interface ChangedCopy {
+  readonly base: string;
+  readonly mine: string;
+}
+
+/**
+ * The time within which a worker must use a new copy, in milliseconds. A worker that takes longer is probably about
+ * to end.
+ */
+const ADOPT_MS = 2_000;
+
+interface PrimaryParts<T> extends OwnerParts<T> {
+  readonly workers: () => readonly Worker[];
+  readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
+  /** The document that other gateways share with this one. Undefined if no state is shared. */
+  readonly fleet: SharedDocument<T> | undefined;
+}
+
+/**
+ * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when every worker has
+ * either adopted the new copy or failed to do so in time. It returns the result of sharing the document with the other
+ * gateways.
+ */
+export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
+  const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
+  const push = async (except?: number) => {
+    const text = format(current());
+    const others = workers().filter(({ number }) => number !== except);
+    await Promise.allSettled(others.map(async ({ peer }) => peer.call(`document.${name}`, text, ADOPT_MS)));
+  };
+  handlers[`document.${name}`] = async (changed: ChangedCopy, worker) => {
+    const [base, mine] = [parse(changed.base), parse(changed.mine)];
+    if (versionOf(mine) !== versionOf(current()) || changed.base === changed.mine) return format(current());
+    const next = merge(base, mine, current());
+    if (format(next) !== format(current())) {
+      adopt(next);
+      void fleet?.sync();
+      await push(worker.number);
+    }
+    return format(current());
+  };
+  return {
+    start: async () => fleet?.start(),
+    async sync() {
+      const [isShared] = await Promise.all([fleet?.sync(), push()]);
+      return isShared ?? false;
+    },
+    takeTurn: async () => (fleet === undefined ? { commit: () => Promise.resolve(true) } : fleet.takeTurn()),
+    close: () => fleet?.close(),
+  };
+}
