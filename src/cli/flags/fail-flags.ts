@@ -1,3 +1,8 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '../../config/settings.ts';
+import { readBaselineFile } from '../../ledger/baseline-file.ts';
+import type { Baseline } from '../../model/ledger-entry.ts';
 import { type FailRule, parseFailRule } from '../../report/fail-on.ts';
 import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
 
@@ -11,6 +16,17 @@ export const FAIL_FLAGS: readonly Flag[] = [
     help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match, and advisories match only rules that name their category.',
   },
 ];
+
+/**
+ * Reads the baseline that `--baseline` specifies. Without this flag, reads the configured baseline, which may not exist
+ * yet.
+ */
+export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
+  const named = line.last('baseline');
+  if (named !== undefined) return readBaselineFile(resolve(cwd, named));
+  const { baseline } = contract;
+  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
+}
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */
 export function failRules(line: CommandLine): readonly FailRule[] {

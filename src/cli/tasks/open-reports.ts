@@ -1,18 +1,17 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
-import { readBaselineFile } from '../../ledger/baseline-file.ts';
 import { emptySnapshot } from '../../ledger/ledger-store.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
-import { StartFault } from '../../model/fault.ts';
-import type { Baseline, LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
-import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
+import { readBaseline } from '../flags/fail-flags.ts';
+import { readReportFile } from './read-report-file.ts';
 
 /** Creates reports from the ledger that the command line or the configuration specifies, or from another file. */
 export interface Reports {
@@ -31,14 +30,12 @@ export function openReports(
   operations: readonly Operation[],
 ): Reports {
   const ledgerFlag = line.last('ledger');
-  const ledger = ledgerAt(
-    ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag),
-    settings.redis,
-  );
-  const baseline = baselineOf(line, io, settings);
+  const options = ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag);
+  const ledger = ledgerAt(options, settings.redis);
+  const baseline = readBaseline(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (snapshot: LedgerSnapshot, { since, operation, release, replica }: ReportScope) => {
-    requireReplica(replica, snapshot, ledger.name);
+    requireKnownReplica(replica, snapshot, ledger.name);
     return toReport(snapshot, { scope: { since, operation, release, replica }, baseline, placeOf });
   };
   return {
@@ -49,8 +46,7 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A file that the user specifies must exist. The configured ledger may not exist yet, because it is created on
-      // the first request.
+      // A named file must exist, unless --allow-empty is set. The configured ledger is created on the first request.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
@@ -59,66 +55,16 @@ export function openReports(
   };
 }
 
-/**
- * Reads the baseline that `--baseline` specifies. Without this flag, reads the configured baseline, which may not exist
- * yet.
- */
-function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
-  const named = line.last('baseline');
-  if (named !== undefined) return readBaselineFile(resolve(cwd, named));
-  const { baseline } = contract;
-  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
-}
-
-/** Throws a UsageError if the ledger has no data from the requested gateway. */
-function requireReplica(replica: string | undefined, { replicas }: LedgerSnapshot, ledger: string): void {
-  if (replica === undefined) return;
-  if (replicas === undefined) throw new UsageError('--replica requires a ledger that gateways share');
-  const known = replicas.map((one) => one.replica);
-  if (known.includes(replica)) return;
+function requireKnownReplica(replica: string | undefined, { replicas }: LedgerSnapshot, ledger: string): void {
+  const known = replicas?.map((one) => one.replica);
+  if (replica === undefined || known?.includes(replica) === true) return;
+  if (known === undefined) throw new UsageError('--replica requires a ledger that gateways share');
   throw new UsageError(`--replica: ${ledger} has no counts of ${replica}${didYouMean(replica, known)}`);
 }
 
-function queryOf({ since, operation, release, replica }: ReportScope): LedgerQuery {
-  return {
-    ...(since !== undefined && { since }),
-    ...(operation !== undefined && { operation }),
-    ...(release !== undefined && { release }),
-    ...(replica !== undefined && { replica }),
-  };
-}
-
-/** The maximum size of an exported report, in bytes. */
-const MAX_REPORT_BYTES = 256 * 1024 * 1024;
-
-/** Reads a ledger file or a JSON report. Throws a StartFault for any other file. */
-async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
-  if (!existsSync(path)) throw fault(path, 'does not exist');
-  if (isJson(path)) return readExported(path);
-  return (await ledgerAt(withLedgerFile(ledger, path)).read(query)) ?? emptySnapshot({}, systemClock());
-}
-
-function readExported(path: string): LedgerSnapshot {
-  if (statSync(path).size > MAX_REPORT_BYTES) throw fault(path, `is larger than ${MAX_REPORT_BYTES} bytes`);
-  try {
-    return parseJsonReport(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof ReportFault) throw fault(path, error.message);
-    throw error;
-  }
-}
-
-/** Returns true if a file begins like JSON. An SQLite file begins with `SQLite format`. */
-function isJson(path: string): boolean {
-  if (!statSync(path).isFile()) throw fault(path, 'is not a file');
-  const file = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(64);
-    const length = readSync(file, start, 0, start.length, 0);
-    return /^\uFEFF?\s*[{[]/.test(start.toString('utf8', 0, length));
-  } finally {
-    closeSync(file);
-  }
-}
-
-const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
+const queryOf = ({ since, operation, release, replica }: ReportScope): LedgerQuery => ({
+  ...(since !== undefined && { since }),
+  ...(operation !== undefined && { operation }),
+  ...(release !== undefined && { release }),
+  ...(replica !== undefined && { replica }),
+});
