@@ -16,7 +16,9 @@ import { failRules, reportFailures } from '../flags/fail-flags.ts';
 import { openReports } from './open-reports.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
-import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
+import { walkFailure } from '../terminal/walk-failure.ts';
+import { walkLines } from '../terminal/walk-lines.ts';
+import { createWalkProgress } from '../terminal/walk-progress.ts';
 
 /**
  * Walks a live server: sends requests for the contract's operations through an assembled gateway, and records the
