@@ -1,8 +1,8 @@
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
-import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { contractWords, warningLines } from '../terminal/banner.ts';
 
 /**
  * The `portico plan` command prints one line with the stages of each operation, and one line for undocumented paths.

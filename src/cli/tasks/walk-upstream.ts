@@ -13,12 +13,12 @@ import { jsonDocument, renderOptions, wantsJson } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
 import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
-import { openReports } from './open-reports.ts';
-import { untilInterrupted } from '../terminal/signals.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
+import { untilInterrupted } from '../terminal/signals.ts';
 import { walkFailure } from '../terminal/walk-failure.ts';
 import { walkLines } from '../terminal/walk-lines.ts';
 import { createWalkProgress } from '../terminal/walk-progress.ts';
+import { openReports } from './open-reports.ts';
 
 /**
  * Walks a live server: sends requests for the contract's operations through an assembled gateway, and records the
