@@ -22,7 +22,7 @@ import type { Redis } from '../redis/connect-redis.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
-import type { AddressChange } from '../upstream/address-pool.ts';
+import type { AddressChange } from '../upstream/pool/address-pool.ts';
 import { publicOriginOf } from '../upstream/addresses.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';

@@ -27,14 +27,8 @@ import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
 import { compilePathTemplate } from '../privacy/path-text.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import { logAttempts } from '../telemetry/trace-context.ts';
-import {
-  compileLegacyAddresses,
-  type LegacyAddresses,
-  legacyAddressFinder,
-  publicAddressOf,
-  publicOriginOf,
-  rewriteWholeBody,
-} from '../upstream/addresses.ts';
+import { publicAddressOf, publicOriginOf, rewriteWholeBody } from '../upstream/addresses.ts';
+import { compileLegacyAddresses, type LegacyAddresses, legacyAddressFinder } from '../upstream/legacy-addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';

@@ -3,8 +3,8 @@ import type { Settings } from '../config/settings.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { failureHint, statusHint } from '../upstream/transport-failure.ts';
-import { errorShape } from '../upstream/translate-failure.ts';
+import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
+import { errorShape } from '../upstream/failures/read-error.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Services } from './assemble-services.ts';
 

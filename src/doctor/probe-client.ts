@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
-import { type ExchangePhase, toTransportFailure } from '../upstream/transport-failure.ts';
+import { type ExchangePhase, toTransportFailure } from '../upstream/failures/transport-failure.ts';
 
 /** A probe request. It cannot have a body or a method other than GET and HEAD. */
 export interface ProbeRequest {

@@ -1,6 +1,6 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
-import { failureHint } from '../upstream/transport-failure.ts';
+import { failureHint } from '../upstream/failures/failure-hints.ts';
 import type { ProbeClient, ProbeRequest, ProbeResponse } from './probe-client.ts';
 import type { ProbeResult } from './probe-result.ts';
 

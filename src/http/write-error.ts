@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
-import { toGatewayError } from '../upstream/transport-failure.ts';
+import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 
 /** Options for error responses. */

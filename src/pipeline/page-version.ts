@@ -5,7 +5,7 @@ import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Checks } from '../model/checks.ts';
 import type { PlannedOperation } from './planned-operation.ts';
-import type { UpstreamAddress } from '../upstream/addresses.ts';
+import type { UpstreamAddress } from '../upstream/upstream-url.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 
 /** The settings that are part of every page version. */

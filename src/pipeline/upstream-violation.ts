@@ -2,7 +2,7 @@ import type { Trace, UpstreamTrace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
-import { failureText } from '../upstream/transport-failure.ts';
+import { failureText } from '../upstream/failures/transport-failure.ts';
 
 /** Records that a request to the upstream failed. If the client disconnected, the upstream did not fail. */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {

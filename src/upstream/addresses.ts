@@ -1,60 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
-import type { Fault } from '../model/fault.ts';
-
-/** The compiled patterns that match absolute addresses of the legacy server. */
-export interface LegacyAddresses {
-  readonly basePath: string;
-  /** Host names in lower case, without port. */
-  readonly hostnames: ReadonlySet<string>;
-  /** Matches any address on a legacy origin, with plain slashes or with slashes escaped as in JSON. */
-  readonly anywhere: RegExp;
-  /**
-   * Matches an origin and base path that are followed by a delimiter. Group 1 contains the backslash if the slashes are
-   * escaped.
-   */
-  readonly underBase: RegExp;
-  /** The character codes of the host names' first characters, with bit 0x20 set. */
-  readonly hostStarts: ReadonlySet<number>;
-  /** The maximum number of characters that must be read to recognize an address. */
-  readonly longest: number;
-}
-
-// The characters that may follow an origin or base path. Any other character would make it part of a longer name.
-const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
-// Matches two slashes, either both plain or both escaped as in JSON.
-const SLASHES = String.raw`(\\?)/\1/`;
-const SLASH = String.raw`\1/`;
-
-/** Compiles the patterns for the upstream's own origin and the configured ones, with both http and https. */
-export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
-  const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
-  const hosts = [...new Set(urls.flatMap(hostForms))];
-  const origin = `https?:${SLASHES}(?:${hosts.map((host) => RegExp.escape(host)).join('|')})`;
-  const base = address.basePath
-    .split('/')
-    .map((part) => RegExp.escape(part))
-    .join(SLASH);
-  return {
-    basePath: address.basePath,
-    hostnames: new Set(urls.map((url) => url.hostname.toLowerCase())),
-    anywhere: new RegExp(origin + END, 'i'),
-    underBase: new RegExp(origin + base + END, 'gi'),
-    hostStarts: new Set(hosts.map((host) => host.charCodeAt(0) | LOWER_CASE)),
-    // In the worst case, every character of the base path is an escaped slash, and the pattern also needs the character
-    // after the path.
-    longest: 'https:'.length + 4 + Math.max(...hosts.map((host) => host.length)) + address.basePath.length * 2 + 1,
-  };
-}
-
-/**
- * Returns a function that checks whether a body contains an absolute address of the legacy server. The body may be
- * bytes or text.
- */
-export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffer | string) => boolean {
-  return (body) => anywhere.test(typeof body === 'string' ? body : body.toString('latin1'));
-}
+import { type LegacyAddresses, LOWER_CASE } from './legacy-addresses.ts';
 
 /**
  * Returns the body with the legacy base address replaced by the public one in every absolute address. All other bytes
@@ -75,11 +22,6 @@ export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress
 export function publicForm(publicAddress: string, backslash: string): string {
   const address = publicAddress.replace(/\/+$/, '');
   return backslash === '' ? address : address.replaceAll('/', '\\/');
-}
-
-function hostForms(url: URL): string[] {
-  const host = url.host.toLowerCase();
-  return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
 }
 
 // The search stops after this many bytes without a match.
@@ -125,9 +67,6 @@ function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
     return false;
   });
 }
-
-// This bit converts an ASCII letter to lower case and leaves digits unchanged.
-const LOWER_CASE = 0x20;
 
 /** Rewrites absolute legacy addresses in the chunks of a body, including addresses that span two chunks. */
 interface LegacyAddressRewriter {
@@ -188,49 +127,6 @@ async function rewriteInParts(body: Buffer, rewriter: LegacyAddressRewriter): Pr
   }
   const rewritten = Buffer.concat([...parts, rewriter.rest()]);
   return rewritten.equals(body) ? body : rewritten;
-}
-
-/** The parts of the upstream's base address. */
-export interface UpstreamAddress {
-  /** The scheme, host and port, without a trailing slash. */
-  readonly origin: string;
-  /** The path prefix without a trailing slash. Empty if there is no prefix. */
-  readonly basePath: string;
-}
-
-/** The location of the address in the configuration, for use in configuration errors. */
-type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
-
-/** Parses the base address. If it is invalid, returns all of its errors. */
-export function parseUpstreamUrl(
-  text: string,
-  place: UrlPlace,
-): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
-  if (!URL.canParse(text)) {
-    // The text before the @ may contain a password, so configuration errors never repeat it.
-    const lacksScheme = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
-    const suggestion = lacksScheme ? `http://${text}` : undefined;
-    return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
-  }
-  const url = new URL(text);
-  const problems = [
-    url.protocol !== 'http:' && url.protocol !== 'https:' && 'must begin with http:// or https://',
-    (url.username || url.password) && 'must not contain credentials; set them in upstream.credentials',
-    text.includes('?') && 'must not contain a query',
-    text.includes('#') && 'must not contain a fragment',
-    hasDotSegment(text) && 'must not contain . or .. segments',
-    text.includes('\\') && 'must not contain a backslash',
-  ].filter((problem) => typeof problem === 'string' && problem !== '');
-  if (problems.length > 0) return { faults: problems.map((message) => toFault(place, String(message))) };
-  return { address: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') } };
-}
-
-const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
-
-// The URL parser silently resolves dot segments, so they must be detected in the text itself.
-function hasDotSegment(text: string): boolean {
-  const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
-  return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 /**

@@ -1,28 +1,18 @@
-import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
-import type { AttemptLog } from '../model/trace.ts';
-import type { Cancellation } from '../model/arrival.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
-import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
 import { queueClient, type StreamOwner } from './client-streams.ts';
-import { type AddressChange, createAddressPool } from './address-pool.ts';
+import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
 import { createConnections } from './connections.ts';
-import { createHealthProbes } from './health-probes.ts';
-import { type UpstreamAddress, upstreamPath } from './addresses.ts';
-import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
-import {
-  createStop,
-  type RequestSender,
-  sendBuffered,
-  type SendProgress,
-  type Stop,
-  type WireRequest,
-} from './sending.ts';
-import { createRetryBudget } from './retry-budget.ts';
+import { createHealthProbes } from './pool/health-probes.ts';
+import { upstreamPath } from './addresses.ts';
+import type { UpstreamAddress } from './upstream-url.ts';
+import { createProxy, sendProxied } from './send-proxied.ts';
+import { isShort, readShort } from './upload.ts';
+import { createStop, sendBuffered, type Stop, type WireRequest } from './sending.ts';
 import { sendRequest } from './send-request.ts';
+import { createRetryBudget } from './retry-budget.ts';
 import {
   type CircuitChange,
   createUpstreamGate,
@@ -31,59 +21,12 @@ import {
   type UpstreamGate,
 } from './upstream-gate.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
-import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+import { withoutLimits } from './without-limits.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
 import { wireHeaders } from './headers.ts';
-
-/** One request to the upstream. */
-export interface UpstreamRequest {
-  readonly method: string;
-  /** The raw path and query, relative to the base address. The base path is added when the request is sent. */
-  readonly target: string;
-  /**
-   * The headers to send. Hop-by-hop headers, `Host` and `Expect` are omitted from the request, and the content length
-   * is recomputed.
-   */
-  readonly headers: HeaderPairs;
-  readonly body?: Buffer | Readable;
-  /** A client's body, which the proxy library sends. Used only in the `streamed` mode. */
-  readonly upload?: Upload | undefined;
-  readonly signal?: Cancellation;
-  /**
-   * Returns the client to which the request and its streams belong. Required if a body may be streamed in either
-   * direction.
-   */
-  readonly owner?: () => StreamOwner;
-  /**
-   * Identifies the page that is requested. Undefined if the response cannot be stored. Failures of a single page
-   * never open the circuit.
-   */
-  readonly page?: string | undefined;
-  /**
-   * The form of the response.
-   *
-   * `buffered`: the whole body without its content coding, or a failure.
-   *
-   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
-   * same way as the received body.
-   *
-   * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
-   * the client's streams.
-   */
-  readonly mode: 'buffered' | 'transparent' | 'streamed';
-  /**
-   * Records every attempt to send the request, and provides the span id of each attempt. Undefined if spans are not
-   * exported.
-   */
-  readonly log?: AttemptLog | undefined;
-}
-
-/** A response and the number of times the request was sent. */
-export interface ExchangedResponse extends UpstreamResponse {
-  readonly attempts: number;
-  /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
-  readonly exceeded?: ExceededLimit | undefined;
-}
+import { type SendOnce, logged } from './logged-attempts.ts';
+import type { UpstreamRequest, ExchangedResponse } from './upstream-request.ts';
 
 /** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
@@ -387,33 +330,3 @@ const isConnectTimeout = (error: unknown) =>
   error instanceof UpstreamFailure && error.facts?.cause === 'connection_timeout';
 
 const originOf = (url: string) => new URL(url).origin;
-
-type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progress: SendProgress) => Promise<T>;
-
-/** Returns a function that sends a request like `once` and records it. Each attempt has its own `traceparent`. */
-function logged<T>(once: SendOnce<T>, log: AttemptLog, clock: Clock): SendOnce<T> {
-  return async (dispatcher, wire, progress) => {
-    const traceparent = log.next();
-    nameSpan(wire.headers as string[], traceparent);
-    const startedAt = clock();
-    const ended = (failure: string | undefined) =>
-      log.attempts.push({ startedAt, endedAt: clock(), traceparent, address: wire.sentTo, failure });
-    try {
-      const sent = await once(dispatcher, wire, progress);
-      ended(undefined);
-      return sent;
-    } catch (error) {
-      ended(error instanceof UpstreamFailure ? (error.facts?.cause ?? error.kind) : 'other');
-      throw error;
-    }
-  };
-}
-
-/** Sets `traceparent` in a list of alternating names and values. Portico adds this header last. */
-function nameSpan(headers: string[], traceparent: string): void {
-  for (let index = headers.length - 2; index >= 0; index -= 2) {
-    if (headers[index] !== 'traceparent') continue;
-    headers[index + 1] = traceparent;
-    return;
-  }
-}

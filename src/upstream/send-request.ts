@@ -10,7 +10,7 @@ import {
   type Stop,
   type WireRequest,
 } from './sending.ts';
-import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
+import { toTransportFailure, type ExchangePhase } from './failures/transport-failure.ts';
 
 /** The head of a response, with a body that is still being received. */
 export interface StreamedResponse {

@@ -3,7 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { endToEnd } from './headers.ts';
-import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
+import { type ExchangePhase, toTransportFailure } from './failures/transport-failure.ts';
 
 /** A request in the form that undici requires. */
 export interface WireRequest extends Dispatcher.DispatchOptions {

@@ -17,7 +17,7 @@ import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
-import { toGatewayError } from '../upstream/transport-failure.ts';
+import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 
 /** The result of one walk request: a response or an error. */
 export type WalkOutcome =

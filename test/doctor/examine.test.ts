@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
 import { examine, type Examination, type ExamineOptions, maxRequests, PROBES } from '../../src/doctor/examine.ts';
-import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
+import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { AUTHORIZATION, healthy, startRawServer } from './probe-setting.ts';

@@ -4,7 +4,7 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import type { ProbeResult } from '../../src/doctor/probe-result.ts';
 import type { Probe, ProbeContext } from '../../src/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/doctor/probe-client.ts';
-import { parseUpstreamUrl } from '../../src/upstream/addresses.ts';
+import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 

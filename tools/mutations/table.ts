@@ -339,7 +339,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'spans that are dropped are not counted',
   },
   {
-    file: 'src/upstream/create-upstream.ts',
+    file: 'src/upstream/logged-attempts.ts',
     find: 'let index = headers.length - 2; index >= 0; index -= 2',
     replace: "let index = headers.indexOf('traceparent'); index >= 0; index = -1",
     test: 'test/gateway/tracing.test.ts',
@@ -508,10 +508,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'one caller fills the whole queue',
   },
   {
-    file: 'src/upstream/address-pool.ts',
+    file: 'src/upstream/pool/address-pool.ts',
     find: 'if (!members.some((other) => other !== member && isUsable(other, now))) return;',
     replace: '',
-    test: 'test/upstream/address-pool.test.ts',
+    test: 'test/upstream/pool/address-pool.test.ts',
     why: 'all addresses are ejected at the same time',
   },
   {
@@ -575,10 +575,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a response with tens of thousands of names is sampled completely',
   },
   {
-    file: 'src/upstream/translate-failure.ts',
+    file: 'src/upstream/failures/translate-failure.ts',
     find: 'isDate && !Number.isNaN(Date.parse(text))',
     replace: 'isDate',
-    test: 'test/upstream/translate-failure.test.ts',
+    test: 'test/upstream/failures/translate-failure.test.ts',
     why: 'a date that does not exist is forwarded as Retry-After',
   },
   {
@@ -1014,25 +1014,25 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a listener and a timer remain for each request that has waited',
   },
   {
-    file: 'src/upstream/address-pool.ts',
+    file: 'src/upstream/pool/address-pool.ts',
     find: 'now >= member.ejectedUntil && (member.failures',
     replace: '(member.failures',
-    test: 'test/upstream/address-pool.test.ts',
+    test: 'test/upstream/pool/address-pool.test.ts',
     why: 'an address is ejected for longer because several requests failed at the same time',
   },
   {
-    file: 'src/upstream/address-pool.ts',
+    file: 'src/upstream/pool/address-pool.ts',
     find: "'errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed'",
     replace: "'failed'",
-    test: 'test/upstream/address-pool.test.ts',
+    test: 'test/upstream/pool/address-pool.test.ts',
     why: 'a client that ends its upload has an address ejected',
     trust: true,
   },
   {
-    file: 'src/upstream/address-pool.ts',
+    file: 'src/upstream/pool/address-pool.ts',
     find: 'const member = choose(request.sentTo);',
     replace: 'const member = choose();',
-    test: 'test/upstream/address-pool.test.ts',
+    test: 'test/upstream/pool/address-pool.test.ts',
     why: 'a request is repeated at the address that has just failed',
   },
   {
@@ -1043,10 +1043,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'observe counts requests as refused because a simulated place was never released',
   },
   {
-    file: 'src/upstream/health-probes.ts',
+    file: 'src/upstream/pool/health-probes.ts',
     find: 'result === address.probe ? 0 :',
     replace: '',
-    test: 'test/upstream/health-probes.test.ts',
+    test: 'test/upstream/pool/health-probes.test.ts',
     why: 'single failed probes add up until a healthy address is no longer used',
   },
   {
@@ -1572,7 +1572,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/transport-failure.ts',
+    file: 'src/upstream/failures/transport-failure.ts',
     find: "seconds === undefined ? {} : { 'Retry-After': String(seconds) }",
     replace: '{}',
     test: 'test/trust/load-scenarios.test.ts',

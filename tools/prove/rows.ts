@@ -57,7 +57,7 @@ export const PROOFS: readonly Proof[] = [
     id: 'several-addresses',
     holds: 'If one address of the upstream fails, no requests are lost as long as another one works.',
     tried: 'Ejection, probes and the choice of addresses, with servers that fail and recover.',
-    files: ['test/gateway/several-addresses.test.ts', 'test/upstream/address-pool.test.ts'],
+    files: ['test/gateway/several-addresses.test.ts', 'test/upstream/pool/address-pool.test.ts'],
   }),
   tests({
     id: 'hostile-json',

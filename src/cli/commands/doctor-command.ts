@@ -5,7 +5,7 @@ import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } f
 import { CannotProbe } from '../../doctor/probe.ts';
 import { ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/addresses.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/upstream-url.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credentials.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { packageRoot } from '../../files/package-root.ts';
-import { parseUpstreamUrl } from '../../upstream/addresses.ts';
+import { parseUpstreamUrl } from '../../upstream/upstream-url.ts';
 import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 
 const FILES = ['portico.yaml', 'roles.yaml'];

@@ -1,4 +1,4 @@
-import { statusHint } from '../../upstream/transport-failure.ts';
+import { statusHint } from '../../upstream/failures/failure-hints.ts';
 import type { WalkSummary } from '../../walk/walk.ts';
 import type { CommandLine } from '../command.ts';
 import { statusWords } from './walk-lines.ts';

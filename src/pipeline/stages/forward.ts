@@ -7,7 +7,8 @@ import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
-import { errorShape, isPermissionDenial } from '../../upstream/translate-failure.ts';
+import { isPermissionDenial } from '../../upstream/failures/translate-failure.ts';
+import { errorShape } from '../../upstream/failures/read-error.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
   forwardingHeaders,
@@ -18,8 +19,8 @@ import {
   tracedIdentity,
   transparentHeaders,
 } from '../../upstream/headers.ts';
-import type { PermissionMessage } from '../../upstream/permission-message.ts';
-import { uploadOf } from '../../upstream/send-proxied.ts';
+import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
+import { uploadOf } from '../../upstream/upload.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';

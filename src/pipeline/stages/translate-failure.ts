@@ -1,9 +1,9 @@
 import type { JsonLimits } from '../../lib/bounded-json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import type { PermissionMessage } from '../../upstream/permission-message.ts';
-import { toGatewayError } from '../../upstream/transport-failure.ts';
-import { translateFailure as translate } from '../../upstream/translate-failure.ts';
+import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
+import { toGatewayError } from '../../upstream/failures/transport-failure.ts';
+import { translateFailure as translate } from '../../upstream/failures/translate-failure.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 

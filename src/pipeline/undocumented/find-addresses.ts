@@ -1,6 +1,7 @@
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Trace } from '../../model/trace.ts';
-import { createLegacyAddressScan, type LegacyAddresses } from '../../upstream/addresses.ts';
+import { createLegacyAddressScan } from '../../upstream/addresses.ts';
+import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
 import { contentCodings } from '../../upstream/response-body.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';

@@ -1,5 +1,6 @@
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import { type LegacyAddresses, publicForm, rewriteText } from '../../upstream/addresses.ts';
+import { publicForm, rewriteText } from '../../upstream/addresses.ts';
+import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
 
 // Headers whose whole value is an address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);

@@ -1,7 +1,8 @@
 import type { PublicOrigin } from '../../model/arrival.ts';
 import type { HeaderPairs } from '../../model/header-pairs.ts';
 import { StreamedBody } from '../../model/streamed-body.ts';
-import { createLegacyAddressRewriter, type LegacyAddresses } from '../../upstream/addresses.ts';
+import { createLegacyAddressRewriter } from '../../upstream/addresses.ts';
+import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 import { isText, reportAddresses } from './find-addresses.ts';

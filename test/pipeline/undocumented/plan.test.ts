@@ -9,7 +9,7 @@ import {
   type UndocumentedPlanParts,
 } from '../../../src/pipeline/undocumented/plan.ts';
 import type { AllowEntry } from '../../../src/pipeline/undocumented/policy.ts';
-import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 import { arrivalWith, callerNamed, failureOf, grantsWith, traceWith } from '../../builders/exchange.ts';
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publicHeaders, publicLocation } from '../../../src/pipeline/undocumented/public-headers.ts';
-import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 
 const PUBLIC = 'https://new.example/p';
 const prefixed = compileLegacyAddresses({ origin: 'http://10.0.0.5:8080', basePath: '/qa' }, [

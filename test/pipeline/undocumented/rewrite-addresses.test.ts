@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { findAddresses } from '../../../src/pipeline/undocumented/find-addresses.ts';
 import { rewriteAddresses } from '../../../src/pipeline/undocumented/rewrite-addresses.ts';
-import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 import { arrivalWith, callerNamed, traceWith } from '../../builders/exchange.ts';
 import { drain, openBody, streamOf } from '../../builders/streamed-body.ts';
 

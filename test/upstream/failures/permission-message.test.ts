@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compilePermissionMessage, plainText } from '../../src/upstream/permission-message.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { compilePermissionMessage, plainText } from '../../../src/upstream/failures/permission-message.ts';
+import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
 
 describe('a permission message', () => {
   const isPermission = compilePermissionMessage(UPSTREAM_DEFAULTS.permissionMessages);

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ProbedAddress } from '../../src/upstream/address-pool.ts';
-import { createConnections } from '../../src/upstream/connections.ts';
-import { createHealthProbes } from '../../src/upstream/health-probes.ts';
-import { createUpstream } from '../../src/upstream/create-upstream.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
-import { createTestClock } from '../builders/test-clock.ts';
-import { until } from '../builders/until.ts';
-import { reply, type RawRequest, startRawServer } from './support/raw-server.ts';
+import type { ProbedAddress } from '../../../src/upstream/pool/address-pool.ts';
+import { createConnections } from '../../../src/upstream/connections.ts';
+import { createHealthProbes } from '../../../src/upstream/pool/health-probes.ts';
+import { createUpstream } from '../../../src/upstream/create-upstream.ts';
+import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { until } from '../../builders/until.ts';
+import { reply, type RawRequest, startRawServer } from '../support/raw-server.ts';
 
 afterEach(() => void vi.useRealTimers());
 

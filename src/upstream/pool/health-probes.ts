@@ -1,7 +1,7 @@
 import type { ProbedAddress } from './address-pool.ts';
-import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { createStop, sendBuffered } from './sending.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import { createStop, sendBuffered } from '../sending.ts';
+import type { UpstreamOptions } from '../upstream-options.ts';
 
 /** Periodic requests that test whether the upstream's addresses respond. */
 interface HealthProbes {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
-import type { HeaderPairs } from '../../src/model/header-pairs.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../../src/model/upstream-failure.ts';
-import { compilePermissionMessage } from '../../src/upstream/permission-message.ts';
+import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
+import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../src/model/upstream-failure.ts';
+import { compilePermissionMessage } from '../../../src/upstream/failures/permission-message.ts';
 import {
-  errorShape,
   type FailureContext,
   isPermissionDenial,
   translateFailure,
-} from '../../src/upstream/translate-failure.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
-import type { StreamedBody } from '../../src/model/streamed-body.ts';
-import { bodyOf } from '../builders/streamed-body.ts';
+} from '../../../src/upstream/failures/translate-failure.ts';
+import { errorShape } from '../../../src/upstream/failures/read-error.ts';
+import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
+import type { StreamedBody } from '../../../src/model/streamed-body.ts';
+import { bodyOf } from '../../builders/streamed-body.ts';
 
 describe('translateFailure', () => {
   const CHALLENGE = 'Basic realm="q"';

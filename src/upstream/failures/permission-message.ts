@@ -1,5 +1,5 @@
 import { decodeHTML } from 'entities/decode';
-import type { DocumentedError } from '../model/operation.ts';
+import type { DocumentedError } from '../../model/operation.ts';
 
 /** Returns whether a message from the upstream means that a permission is missing. */
 export type PermissionMessage = (message: string, documented: readonly DocumentedError[]) => boolean;

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
-import type { HeaderPairs } from '../../src/model/header-pairs.ts';
-import type { AddressChange } from '../../src/upstream/address-pool.ts';
-import { createUpstream, type Upstream } from '../../src/upstream/create-upstream.ts';
-import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../src/upstream/upstream-options.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
-import { drain } from '../builders/streamed-body.ts';
-import { createTestClock } from '../builders/test-clock.ts';
-import { reply, type RawRequest, type RawServer, startRawServer } from './support/raw-server.ts';
+import { freePort } from '../../../bench/free-port.ts';
+import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
+import type { AddressChange } from '../../../src/upstream/pool/address-pool.ts';
+import { createUpstream, type Upstream } from '../../../src/upstream/create-upstream.ts';
+import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
+import { drain } from '../../builders/streamed-body.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { reply, type RawRequest, type RawServer, startRawServer } from '../support/raw-server.ts';
 
 const headers: HeaderPairs = [];
 const get = { method: 'GET', target: '/a.json', headers, mode: 'buffered' } as const;

@@ -1,0 +1,35 @@
+import type { FailureCause, FailureFacts } from '../../model/upstream-failure.ts';
+
+/** The usual explanation for each cause that an operator can fix. */
+const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
+  dns_timeout: 'the host name cannot be resolved; check the URL and the DNS of this machine',
+  dns_error: 'the host name cannot be resolved; check the URL and the DNS of this machine',
+  destination_ip_unroutable: 'there is no route to the server; check the URL and the network',
+  connection_refused: 'the server does not accept connections on this port; check the port and whether it is running',
+  connection_timeout: 'the server does not accept the connection in time; check the port and the firewalls',
+  connection_terminated: 'the server closes the connection; check whether the URL must start with https://',
+  tls_certificate_error:
+    'the certificate is not trusted; add the authority that issued it with NODE_EXTRA_CA_CERTS, or correct the host name',
+  tls_protocol_error: 'the TLS handshake fails; check whether the URL must start with http://',
+  tls_alert_received: 'the server refuses the TLS handshake; it may require a client certificate',
+  http_protocol_error: 'the server does not speak HTTP/1.1 on this port; check the port and the scheme of the URL',
+  http_response_incomplete: 'the server closes the connection in the middle of a response',
+  http_response_timeout: 'the server does not respond in time',
+};
+
+/** Returns the usual explanation for a failed exchange, with the error's code. */
+export function failureHint({ cause, code }: FailureFacts): string {
+  const hint = BY_CAUSE[cause] ?? 'the exchange with the server fails';
+  return `${hint} (${code ?? cause})`;
+}
+
+/**
+ * Returns the usual explanation for a status that no operation returns if the base address is correct, or undefined for
+ * other statuses.
+ */
+export function statusHint(status: number): string | undefined {
+  if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';
+  if (status >= 300 && status < 400)
+    return 'it redirects, for example to a login page or to https; use the target of the redirect';
+  return undefined;
+}

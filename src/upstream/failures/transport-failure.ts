@@ -1,0 +1,70 @@
+import { errors } from 'undici';
+import type { ErrorCode } from '../../errors/catalogue.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../model/upstream-failure.ts';
+
+/** How far an exchange had progressed when it failed. */
+export type ExchangePhase = 'connecting' | 'waiting' | 'body';
+
+const DEADLINE_CODES = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
+const ABORTED_CODES = new Set([
+  'UND_ERR_ABORTED',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  // Used when the reader of the body stops reading.
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
+  connecting: 'refused',
+  waiting: 'reset',
+  body: 'truncated',
+};
+
+/** Converts an error from a socket, undici or `node:http`. Returns an `UpstreamFailure` unchanged. */
+export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Most of the parser's errors have no code.
+  const failureCause = error instanceof errors.HTTPParserError && code === '' ? 'http_protocol_error' : undefined;
+  return new UpstreamFailure(kindOf(code, phase), { cause: error, failureCause });
+}
+
+function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {
+  if (DEADLINE_CODES.has(code)) return 'deadline';
+  if (ABORTED_CODES.has(code)) return 'aborted';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return 'too_large';
+  return BY_PHASE[phase];
+}
+
+/** The parts of an error. The seconds are the value of `Retry-After` if the failure does not contain one. */
+type ErrorParts = readonly [code: ErrorCode, text: string, retryAfterSeconds?: number];
+
+const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
+  refused: ['upstream_refused', 'The upstream cannot be reached.'],
+  reset: ['upstream_reset', 'The connection to the upstream was lost.'],
+  truncated: ['upstream_reset', 'The connection to the upstream was lost during the response.'],
+  deadline: ['upstream_timeout', 'The upstream did not respond in time.'],
+  shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.', 1],
+  circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.', 1],
+  too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
+  // No client receives this error. The code distinguishes it from real failures in the log and the metrics.
+  aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
+};
+
+/** Returns a sentence that describes a kind of failure to clients and in reports. */
+export const failureText = (kind: UpstreamFailureKind): string => BY_KIND[kind][1];
+
+/** Returns the error for a transport failure, which is the same in every mode (rules, 8, last row). */
+export function toGatewayError(failure: UpstreamFailure): GatewayError {
+  const [code, text, retryAfterSeconds] = BY_KIND[failure.kind];
+  const seconds = failure.retryAfterSeconds ?? retryAfterSeconds;
+  const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  return new GatewayError(code, text, { headers, cause: failure });
+}
