@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { readAfterWriteError } from './read-after-write-error.ts';
 
 /**
  * Connections to the upstream: persistent connections for safe requests, and new connections for a single request each.
@@ -213,4 +212,29 @@ function isInterim(bytes: Buffer): boolean {
     if (at === VERSION_AT ? byte !== 0x30 && byte !== 0x31 : byte !== INTERIM_START[at]) return false;
   }
   return true;
+}
+
+/**
+ * Keeps reading from a socket after a write has failed, and calls `onError` for the first failed write. A server can
+ * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). In that case, the next
+ * write fails even though the response has already arrived, and Node would destroy the socket together with the unread
+ * response. After a failed write, all later writes are discarded. The response still ends, or is truncated, when the
+ * connection ends.
+ */
+export function readAfterWriteError(socket: Socket, onError: () => void): void {
+  let failed = false;
+  type Done = (error?: Error | null) => void;
+  const tolerating = (write: (done: Done) => void, done: Done) => {
+    if (failed) return done();
+    return write((error) => {
+      if (error && !failed) {
+        failed = true;
+        onError();
+      }
+      done();
+    });
+  };
+  const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+  socket._write = (chunk, encoding, done) => tolerating((ended) => write(chunk, encoding, ended), done);
+  if (writev) socket._writev = (chunks, done) => tolerating((ended) => writev(chunks, ended), done);
 }

@@ -4,8 +4,7 @@ import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { StartFault } from '../../../model/fault.ts';
 import type { LedgerReader } from '../../../model/ledger-entry.ts';
 import { emptySnapshot, LedgerStoreError } from '../../ledger-store.ts';
-import { readLedgerDatabase } from './ledger-database.ts';
-import { readSnapshot } from './sqlite-snapshot.ts';
+import { readLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { convertFileErrors } from './ledger-file.ts';
 
 /**

@@ -12,9 +12,8 @@ import {
   type StoreState,
   retentionStart,
 } from '../../ledger-store.ts';
-import { inTransaction, openLedgerDatabase } from './ledger-database.ts';
+import { inTransaction, openLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { SQLITE, sqliteCodeOf } from './ledger-file.ts';
-import { readSnapshot } from './sqlite-snapshot.ts';
 
 /** The limits of a ledger file. */
 export interface FileLimits extends StoreLimits {
