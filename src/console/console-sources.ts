@@ -2,37 +2,23 @@ import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
+import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CheckName } from '../model/checks.ts';
-import type { AcceptedViolation, Baseline, LedgerEntry, LedgerReader } from '../model/ledger-entry.ts';
+import type { LedgerEntry, LedgerReader } from '../model/ledger-entry.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { Instance } from '../redis/instances.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
+import type { UpstreamStats } from '../upstream/create-upstream.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
 /** The upstream's current state, as shown in the console. */
-export interface UpstreamState {
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly circuit: 'closed' | 'open' | 'half-open';
-  readonly openConnections: number;
-}
-
-/** Access to the accepted violations. Every read returns the current entries. */
-interface BaselineStore {
-  /** The file name that is shown to operators. */
-  readonly file: string;
-  read(): Promise<Baseline> | Baseline;
-  /** Accepts a violation. Replaces an existing entry with the same fingerprint. */
-  accept(accepted: AcceptedViolation): Promise<void> | void;
-  /** Withdraws the acceptance of a violation. Returns false if the violation is not in the baseline. */
-  withdraw(fingerprint: string): Promise<boolean> | boolean;
-}
+export type UpstreamState = Pick<UpstreamStats, 'inFlight' | 'queued' | 'circuit' | 'openConnections'>;
 
 /** The connection to the other gateways, as shown in the console. */
 export interface SharedStatus {
@@ -52,15 +38,12 @@ export interface ConsoleSources {
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly traffic: TrafficHistory;
   readonly ledger: LedgerReader;
-  /** The baseline. Undefined if none is configured. */
-  readonly baseline: BaselineStore | undefined;
+  /** The baseline. Undefined if none is configured. Each read returns the current entries. */
+  readonly baseline: Pick<BaselineFile, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
   /** Returns the location in the contract that a ledger entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
-    /**
-     * Undoes the ladder step for one check of an operation, in all processes and gateways. Returns false if there is no
-     * such step.
-     */
+    /** Undoes the step for one check in all processes and gateways. Returns false if there is no such step. */
     lift(operation: string, check: CheckName): boolean | Promise<boolean>;
   };
   readonly overrides: Overrides;
@@ -68,9 +51,7 @@ export interface ConsoleSources {
   /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
-  /**
-   * Purges the stored responses that have any of the tags, or all responses. Returns the number of purged responses.
-   */
+  /** Purges the stored responses with any of the tags, or all of them. Returns the number of purged responses. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly upstream: () => UpstreamState;
   /** Reads the configuration again and uses it for new requests. */
