@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
@@ -11,7 +10,7 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 import { knowing } from '../builders/knowing-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { PATIENT, startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -70,14 +69,6 @@ function corruptWorkers(): Record<string, string> {
      if (process.send) setInterval(() => messages.forEach((one) => process.send(one)), 200).unref();`,
   );
   return { NODE_OPTIONS: `--import=${file}` };
-}
-
-/**
- * Waits until the condition is true. Each check causes work for the processes, so there are pauses between the
- * checks.
- */
-async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await wait(50);
 }
 
 const MISS: unknown = expect.stringContaining('fwd=miss');

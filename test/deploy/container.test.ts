@@ -3,7 +3,6 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +13,7 @@ import { renderChart } from '../../tools/render-chart.ts';
 import { cleanUpAfterFile, cleanUpAfterTest } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
+import { eventually } from '../builders/until.ts';
 import { finished } from '../cli/run-portico.ts';
 import { readText } from '../readme/tables.ts';
 import { deployFile, imageSettings, type UnpackedImage, unpackImage } from './image.ts';
@@ -288,7 +288,13 @@ async function start(
   const done = finished(child);
   const admin = `http://127.0.0.1:${ADMIN_PORT}`;
   await Promise.race([
-    eventually(async () => (await fetch(`${admin}/readyz`)).ok),
+    // Until the gateway listens, every connection is refused.
+    eventually(() =>
+      fetch(`${admin}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    ),
     done.then(({ code, err }) => Promise.reject(new Error(`ended with ${String(code)}: ${err}`))),
   ]);
   return {
@@ -315,11 +321,6 @@ async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<num
   cleanUpAfterTest(() => server.close());
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
-}
-
-/** Repeats a check until it succeeds. A check that throws has not succeeded yet. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await wait(20);
 }
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;

@@ -10,7 +10,7 @@ import { connectTo, type RedisServer, startRedisServer } from '../builders/redis
 import { startTcpProxy } from '../builders/tcp-proxy.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 
@@ -25,6 +25,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   const stateOf = (answer: Answer) => answer.headers['cache-status'];
   const titleOf = (answer: Answer): string => answer.json.list[0].title;
   const read = (gateway: TestGateway, user = 'alice', target = QUESTIONS) => gateway.call(target, { user });
+  const hasTitle = (gateway: TestGateway, wanted: string) =>
+    eventually(async () => titleOf(await read(gateway)) === wanted);
   const at = (index: number): TestGateway => {
     const gateway = fleet[index];
     if (gateway === undefined) throw new Error(`there is no gateway ${index}`);
@@ -224,7 +226,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(titleOf(await read(writer))).toBe('second');
     expect(titleOf(await read(reader))).toBe('first');
     proxy.restore();
-    while (titleOf(await read(reader)) !== 'second');
+    await hasTitle(reader, 'second');
     expect(titleOf(await read(writer))).toBe('second');
   });
 
@@ -240,7 +242,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       if (round % 2 === 0) proxy.cut();
       await purged;
       proxy.restore();
-      while (titleOf(await read(reader)) !== `round ${round} written`);
+      await hasTitle(reader, `round ${round} written`);
     }
   });
 
@@ -251,7 +253,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       return { json: { ...json, pageCount: 3 } };
     };
     await read(at(0));
-    while ((await redisKeys('count')).length === 0);
+    await eventually(async () => (await redisKeys('count')).length > 0);
     expect(await read(at(1), 'alice', `${QUESTIONS}?page=9`)).toMatchObject({ status: 400 });
     expect(fetches()).toBe(1);
     // Another caller may receive a different list.
@@ -294,9 +296,6 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     };
     const many = (pair: readonly TestGateway[]) =>
       Promise.all(pair.flatMap((one) => Array.from({ length: 5 }, () => read(one))));
-    const hasTitle = async (gateway: TestGateway, wanted: string) => {
-      while (titleOf(await read(gateway)) !== wanted);
-    };
 
     it.each([
       ['before it is stale', 29],
@@ -330,10 +329,10 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       const { headers } = await gateway.call(QUESTIONS, { user: 'alice', headers: { 'accept-encoding': 'gzip' } });
       return headers['content-encoding'] === 'gzip';
     };
-    while (!(await compressed(at(0))));
-    while ((await redisKeys('page:gzip-')).length === 0);
+    await eventually(() => compressed(at(0)));
+    await eventually(async () => (await redisKeys('page:gzip-')).length > 0);
     const sets = await redisCalls('set');
-    while (!(await compressed(at(1))));
+    await eventually(() => compressed(at(1)));
     expect(await redisCalls('set')).toBe(sets);
   });
 
@@ -347,7 +346,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     server.freeze();
     title = 'second';
     expect((await read(alone, 'bob')).status).toBe(200);
-    while (titleOf(await read(alone)) !== 'second');
+    await hasTitle(alone, 'second');
     server.thaw();
     await until(() => sharedBy(alone).redis.isAvailable() && sharedBy(alone).follower.isSynced());
     expect((await read(alone)).status).toBe(200);
@@ -363,7 +362,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(alone);
     await control.command('', ['CONFIG', 'SET', 'maxmemory', '1']);
     title = 'second';
-    while (titleOf(await read(alone)) !== 'second');
+    await hasTitle(alone, 'second');
     await control.command('', ['CONFIG', 'SET', 'maxmemory', '0']);
     control.close();
     await until(() => sharedBy(alone).follower.isSynced());
@@ -378,7 +377,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => control.isAvailable());
     const lineage = sharedBy(a).changes.position()?.lineage;
     // The gateway responds before Redis has stored the page.
-    while (((await control.command('', ['KEYS', '*page:*}'])) as string[]).length === 0);
+    await eventually(async () => ((await control.command('', ['KEYS', '*page:*}'])) as string[]).length > 0);
     await control.command('', ['FLUSHALL']);
     control.close();
     title = 'second';

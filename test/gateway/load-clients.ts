@@ -30,8 +30,11 @@ interface LoadOptions {
   readonly accepts?: (status: number, body: string) => boolean;
 }
 
+/** How long a client pauses after each response, so that the clients do not occupy the whole processor. */
+const PAUSE_MS = 50;
+
 /**
- * Sends requests without a pause while `work` runs. Returns the number of responses and the lost requests. `work` can
+ * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can
  * wait until a given number of further requests has ended.
  */
 export async function loadWhile(
@@ -53,6 +56,7 @@ export async function loadWhile(
       } catch (error) {
         lost.push({ url, reason: error instanceof Error ? error.message : String(error) });
       }
+      await pause(PAUSE_MS);
     }
     agent.destroy();
   };
@@ -140,6 +144,5 @@ export async function rollingRestart(
   });
   ended.abort();
   await checks;
-  await Promise.all(replicas.map((replica) => replica.stop()));
   return result;
 }

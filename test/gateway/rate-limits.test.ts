@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Answer, Call } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -7,7 +6,7 @@ import { sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const IDEAS = '/services/v2/idea.json';
@@ -77,7 +76,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
   it('allow requests again when the window is over', async () => {
     const { statuses } = await startPair([{ name: 'all', requests: 1, windowSeconds: 1 }]);
     expect(await statuses(1, QUESTIONS)).toEqual([200]);
-    while ((await statuses(1, QUESTIONS))[0] !== 200) await wait(50);
+    await eventually(async () => (await statuses(1, QUESTIONS))[0] === 200);
   });
 
   describe('by key', () => {

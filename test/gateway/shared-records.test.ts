@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -75,7 +74,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
     const listed = () => a.gateway.services.shared?.instances.list() ?? [];
     // The first gateway learns of the second gateway when it next sends its own report.
-    while (listed().length < 2) await wait(100);
+    await until(() => listed().length === 2);
     expect(await api('fleet')).toMatchObject({
       instances: [
         { name: 'a', ready: true, mode: 'strict' },

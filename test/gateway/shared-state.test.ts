@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
@@ -9,7 +8,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 const LIST = '/services/v2/question.json';
 
@@ -19,9 +18,9 @@ async function startGateway(redis: Record<string, unknown>) {
   return startTestGateway({ upstream, config: { redis, adminToken: 'the-token-of-the-test' } });
 }
 
-/** Waits until a metric has a value. Scrapes are expensive, so there are pauses between them. */
-async function shows(gateway: TestGateway, series: string, isExpected: (value: number) => boolean): Promise<void> {
-  while (!isExpected(await gateway.metric(series))) await wait(50);
+/** Waits until a metric has a value. */
+function shows(gateway: TestGateway, series: string, isExpected: (value: number) => boolean): Promise<void> {
+  return eventually(async () => isExpected(await gateway.metric(series)));
 }
 
 describe('a gateway whose Redis cannot be reached', () => {

@@ -11,7 +11,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { PATIENT, type RedisServer, startRedisServer, startSentinel } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 interface Connection {
   readonly redis: Redis;
@@ -46,16 +46,17 @@ async function connected(given: Partial<RedisOptions>, clock?: Clock): Promise<C
 
 /** Repeats a command until the server accepts it. */
 async function accepted(redis: Redis, key: string, args: readonly string[]): Promise<unknown> {
-  for (;;) {
+  let result: unknown;
+  await eventually(async () => {
     try {
-      return await redis.command(key, args);
+      result = await redis.command(key, args);
+      return true;
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
-      let isOver = false;
-      setTimeout(() => (isOver = true), 20);
-      await until(() => isOver);
+      return false;
     }
-  }
+  });
+  return result;
 }
 
 const failure = async (result: Promise<unknown>) =>
@@ -143,7 +144,10 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     // READONLY: the server has become a replica. If its name now belongs to another server, a new connection reaches
     // the primary.
     expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
-    while (countOf(await clients()) < before + 2) await failure(set(redis));
+    await eventually(async () => {
+      await failure(set(redis));
+      return countOf(await clients()) >= before + 2;
+    });
     await accepted(control.redis, '', ['REPLICAOF', 'NO', 'ONE']);
     await accepted(redis, 'k', ['SET', 'k', 'v']);
   });
@@ -184,21 +188,25 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     await until(() => heard.includes('one'));
     await server.stop();
     await server.start();
-    while (!heard.includes('two')) await accepted(redis, '', ['PUBLISH', 'c', 'two']);
+    await eventually(async () => {
+      await accepted(redis, '', ['PUBLISH', 'c', 'two']);
+      return heard.includes('two');
+    });
   });
 
   it('follows the sentinels to a new primary', async () => {
     const primary = await startRedisServer(path);
     const replica = await startRedisServer(path, ['--replicaof', '127.0.0.1', String(primary.port)]);
     const control = await connected({ url: replica.url });
-    while (!String(await control.redis.command('', ['INFO', 'replication'])).includes('master_link_status:up'));
+    const replication = async () => String(await control.redis.command('', ['INFO', 'replication']));
+    await eventually(async () => (await replication()).includes('master_link_status:up'));
     const sentinels = [`127.0.0.1:${await startSentinel(path, primary.port)}`];
     const { redis } = await connected({ ...SHORT, sentinel: { name: 'main', nodes: sentinels } });
     await accepted(redis, 'k', ['SET', 'k', 'before']);
     // Before the sentinel knows the replica and the replica's state, it has nothing to fail over to.
     const sentinel = await connected({ url: `redis://${sentinels[0]}` });
     const replicas = async () => JSON.stringify(await sentinel.redis.command('', ['SENTINEL', 'REPLICAS', 'main']));
-    while (!(await replicas()).includes('"master-link-status","ok"'));
+    await eventually(async () => (await replicas()).includes('"master-link-status","ok"'));
     await primary.stop();
     await accepted(redis, 'k', ['SET', 'k', 'after']);
     expect(await control.redis.command('k', ['GET', 'k'])).toBe('after');
@@ -240,10 +248,9 @@ async function startCluster(path: string): Promise<readonly RedisServer[]> {
   }
   for (const [index, { port }] of servers.entries())
     if (index > 0) await first?.command('', ['CLUSTER', 'MEET', '127.0.0.1', String(port), busPorts[index] ?? '']);
+  const complete = 'cluster_state:ok\r\ncluster_slots_assigned:16384';
   for (const node of nodes)
-    while (
-      !String(await node.command('', ['CLUSTER', 'INFO'])).includes('cluster_state:ok\r\ncluster_slots_assigned:16384')
-    );
+    await eventually(async () => String(await node.command('', ['CLUSTER', 'INFO'])).includes(complete));
   return servers;
 }
 
