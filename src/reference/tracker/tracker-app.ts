@@ -1,4 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { createIssues, type IssueFile } from './issues.ts';
 
 const FORM_LIMIT = '20mb';
 
@@ -62,79 +63,4 @@ async function readMultipartFiles(body: unknown, contentType: string): Promise<I
   } catch {
     return undefined;
   }
-}
-
-/** A file attached to the issue. */
-interface IssueFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly bytes: Uint8Array;
-}
-
-/** The issues of the embedded tracker: `QA-1` to `QA-4`. */
-export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string }[] = [1, 2, 3, 4].map((number) => ({
-  id: String(10_000 + number),
-  key: `QA-${number}`,
-}));
-
-// The maximum number of attachments. Attachments are stored in memory. If the maximum is exceeded, the oldest one is
-// removed.
-const MAX_FILES = 1000;
-const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
-
-/** The issues of the tracker with their attachments. */
-interface Issues {
-  find(idOrKey: string): Record<string, unknown> | undefined;
-  /** Stores the file and returns its description (specification, Issue-tracker attachment). */
-  attach(file: IssueFile): Record<string, unknown>;
-  file(id: string): IssueFile | undefined;
-}
-
-function trackerAuthor(url: string): Record<string, unknown> {
-  const avatar = (size: string): string => `${url}/secure/useravatar?size=${size}`;
-  return {
-    self: `${url}/rest/api/2/user?accountId=community`,
-    name: 'community',
-    key: 'community',
-    accountId: 'community',
-    emailAddress: 'community@tracker.example.org',
-    avatarUrls: Object.fromEntries(AVATAR_SIZES.map((size) => [size, avatar(size)])),
-    displayName: 'Community integration',
-    active: true,
-    timeZone: 'Etc/UTC',
-  };
-}
-
-/**
- * Creates the tracker's issues. `url` returns the tracker's own URL, and `clock` returns the time in epoch
- * milliseconds.
- */
-function createIssues(url: () => string, clock: () => number): Issues {
-  const files = new Map<string, IssueFile>();
-  let nextId = 10_100;
-  return {
-    find: (idOrKey) => {
-      const issue = KNOWN_ISSUES.find(({ id, key }) => idOrKey === id || idOrKey === key);
-      if (issue === undefined) return undefined;
-      return { ...issue, self: `${url()}/rest/api/2/issue/${issue.id}`, fields: { summary: 'From the community' } };
-    },
-    attach: (file) => {
-      const id = String(nextId++);
-      files.set(id, file);
-      if (files.size > MAX_FILES) files.delete(files.keys().next().value ?? '');
-      const name = encodeURIComponent(file.name);
-      return {
-        self: `${url()}/rest/api/2/attachment/${id}`,
-        id,
-        filename: file.name,
-        author: trackerAuthor(url()),
-        created: new Date(clock()).toISOString().replace('Z', '+0000'),
-        size: file.bytes.byteLength,
-        mimeType: file.mimeType,
-        content: `${url()}/secure/attachment/${id}/${name}`,
-        thumbnail: `${url()}/secure/thumbnail/${id}/${name}`,
-      };
-    },
-    file: (id) => files.get(id),
-  };
 }

@@ -3,7 +3,7 @@ import { notFound, plainError, htmlErrorPage, jsonResponse, type LegacyResponse 
 import { findNode } from '../render/visible-nodes.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import type { AttachmentRow } from '../store/sql.ts';
-import { KNOWN_ISSUES } from '../tracker/tracker-app.ts';
+import { KNOWN_ISSUES } from '../tracker/issues.ts';
 import { findTicket } from '../tracker/send-attachments.ts';
 
 async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyResponse> {
