@@ -46,7 +46,7 @@ describe('a gateway under load', () => {
   });
 
   it('loses no request in a rolling restart', async () => {
-    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 100, tick });
+    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 300, tick });
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });

@@ -128,7 +128,7 @@ export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Pr
     const faults: string[] = [];
     const endsAt = performance.now() + seconds * 1000;
     let restarts = 0;
-    while (performance.now() < endsAt || restarts === 0) {
+    while (performance.now() < endsAt || restarts < 2) {
       const gateway = gateways[restarts % 2];
       if (gateway === undefined) break;
       const code = await gateway.end('SIGTERM');
