@@ -31,7 +31,7 @@ interface LoadOptions {
 }
 
 /** How long a client pauses after each response, so that the clients do not occupy the whole processor. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 10;
 
 /**
  * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can
