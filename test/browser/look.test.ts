@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
@@ -39,46 +39,52 @@ needsProgram('chromium', 'how the console looks', (path) => {
     await gateway().call('/services/v2/question.json?page=x');
   });
 
-  describe.each(PAGES)('on the page %s', (name) => {
-    // All checks share one visit, which starts on a phone-sized screen in dark mode. They therefore show that a page
-    // is correct when it loads in this state, not only after it has switched to this state.
-    it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
-      await visit(
-        `#/${name}`,
-        async (page) => {
+  // All pages share one visit. Each one is opened on a phone-sized screen in dark mode, which shows that it is correct
+  // when it is opened in this state, not only after it has switched to this state.
+  it('every page needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
+    await visit(
+      '#/fleet',
+      async (page) => {
+        const findings: Record<string, string[]> = {};
+        for (const name of PAGES) {
+          await page.emulateMedia({ colorScheme: 'dark', forcedColors: 'none' });
+          await page.setViewportSize({ width: 360, height: 740 });
+          await page.evaluate(`location.hash = '#/${name}'`);
+          await page.locator(`nav a[href="#/${name}"][aria-current]`).waitFor();
           await shown(page);
           const [width, room] = await page.evaluate<[number, number]>(
             '[document.documentElement.scrollWidth, innerWidth]',
           );
-          expect([width <= room, room]).toEqual([true, 360]);
+          expect([name, width <= room, room]).toEqual([name, true, 360]);
           // On a phone, no table may need horizontal scrolling. A matrix may need it, but its row names must stay
           // visible.
           await page.setViewportSize({ width: 390, height: 844 });
-          expect(await page.evaluate(WIDE_TABLES)).toEqual([]);
-          expect(await page.evaluate(LOST_ROW_NAMES)).toEqual([]);
+          expect([name, await page.evaluate(WIDE_TABLES)]).toEqual([name, []]);
+          expect([name, await page.evaluate(LOST_ROW_NAMES)]).toEqual([name, []]);
           await page.setViewportSize({ width: 360, height: 740 });
           // The navigation is wider than the screen, but the name of the current page must be visible in it.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );
-          expect([left >= 0, right <= 360]).toEqual([true, true]);
+          expect([name, left >= 0, right <= 360]).toEqual([name, true, true]);
           expect(await groundOf(page)).toBe(DARK);
-          const findings: Record<string, string[]> = { 'dark phone': await axeFindings(page, 'colors') };
+          findings[`${name}, dark phone`] = await axeFindings(page, 'colors');
           await page.emulateMedia({ colorScheme: 'light' });
           expect(await groundOf(page)).toBe(LIGHT);
-          findings['light phone'] = await axeFindings(page);
+          findings[`${name}, light phone`] = await axeFindings(page);
           await page.setViewportSize({ width: 1280, height: 800 });
-          findings['light desktop'] = await axeFindings(page);
+          findings[`${name}, light desktop`] = await axeFindings(page);
           await page.emulateMedia({ colorScheme: 'dark' });
-          findings['dark desktop'] = await axeFindings(page, 'colors');
+          findings[`${name}, dark desktop`] = await axeFindings(page, 'colors');
           await page.emulateMedia({ colorScheme: 'dark', forcedColors: 'active' });
           expect(await page.evaluate('matchMedia("(forced-colors: active)").matches')).toBe(true);
-          findings['colors of the system'] = await axeFindings(page, 'colors');
-          expect(Object.entries(findings).filter(([, found]) => found.length > 0)).toEqual([]);
-        },
-        { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-      );
-    });
+          findings[`${name}, colors of the system`] = await axeFindings(page, 'colors');
+        }
+        expect(Object.keys(findings)).toHaveLength(5 * PAGES.length);
+        expect(Object.entries(findings).filter(([, found]) => found.length > 0)).toEqual([]);
+      },
+      { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+    );
   });
 
   it('a violation page has no axe findings either', async () => {
