@@ -1,9 +1,38 @@
+import { keysOf } from '../lib/json-pointer.ts';
 import { compilePattern } from './compile-pattern.ts';
-import { EVERY_ELEMENT, type ExcerptTree } from './excerpt-paths.ts';
 import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
 import { type PlacedSchema, type SchemasByPath, UnsupportedSchema } from './schema-alternatives.ts';
 import * as layout from './table-layout.ts';
 import type { TableMemory } from './table-memory.ts';
+
+/**
+ * The parts of a body that belong to an excerpt, as a tree of member names. The name `*` stands for every element of
+ * an array.
+ */
+export interface ExcerptTree {
+  readonly inside: ReadonlyMap<string, ExcerptTree>;
+}
+
+interface BuiltTree extends ExcerptTree {
+  readonly inside: Map<string, BuiltTree>;
+}
+
+/** The name that stands for all elements of an array in a path. */
+const EVERY_ELEMENT = '*';
+
+/** Builds the tree for a list of JSON pointers such as `/list/*\/id`. */
+export function toExcerptTree(paths: readonly string[]): ExcerptTree {
+  const root: BuiltTree = { inside: new Map() };
+  for (const path of paths) {
+    let here = root;
+    for (const name of keysOf(path)) {
+      const next = here.inside.get(name) ?? { inside: new Map<string, BuiltTree>() };
+      here.inside.set(name, next);
+      here = next;
+    }
+  }
+  return root;
+}
 
 /** The tables of one schema, stored in the module's memory. */
 interface CompiledTables {

@@ -8,7 +8,7 @@ import { referencedName } from '../../src/contract/openapi-document.ts';
 import { openSchemaStore } from '../../src/contract/compile/schema-store.ts';
 import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
-import { type ExcerptTree, toExcerptTree } from '../../src/scanner/excerpt-paths.ts';
+import { type ExcerptTree, toExcerptTree } from '../../src/scanner/compile-tables.ts';
 import type { SchemasByPath } from '../../src/scanner/schema-alternatives.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 

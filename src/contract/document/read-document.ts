@@ -1,8 +1,7 @@
 import { type Fault, StartFault } from '../../model/fault.ts';
 import { checkDocument, checkSchemas } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
-import { parseWithCache } from './document-cache.ts';
-import { readSource } from './document-source.ts';
+import { parseWithCache, readSource } from './document-source.ts';
 import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';

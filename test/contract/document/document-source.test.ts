@@ -16,8 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { contractFolder } from '../../../src/contract/contract-files.ts';
-import { parseWithCache } from '../../../src/contract/document/document-cache.ts';
-import { readSource } from '../../../src/contract/document/document-source.ts';
+import { parseWithCache, readSource } from '../../../src/contract/document/document-source.ts';
 import type { OpenApiDocument } from '../../../src/contract/openapi-document.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { document } from '../sample.ts';
@@ -100,7 +99,7 @@ describe('a parsed document', () => {
   it("is stored in Node's compile cache, and not stored without that cache", () => {
     const { NODE_DISABLE_COMPILE_CACHE: _off, ...env } = process.env;
     const storedWith = (more: Readonly<Record<string, string>>) => {
-      const url = new URL('../../../src/contract/document/document-cache.ts', import.meta.url).href;
+      const url = new URL('../../../src/contract/document/document-source.ts', import.meta.url).href;
       const script = `import { parseWithCache } from '${url}'; parseWithCache(${JSON.stringify(source)})`;
       const args = ['--input-type=module', '--eval', script];
       const folder = newFolder();
