@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
-import { MODE_NAMES, MODES } from '../src/model/checks.ts';
+import { MODE_NAMES, MODES } from '../src/model/modes.ts';
 import { writeEveryStage } from './builders/every-stage.ts';
 import { processIoOf } from './cli/process-io-of.ts';
 import { runInProcess } from './cli/run-in-process.ts';

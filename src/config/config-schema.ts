@@ -10,7 +10,7 @@ import { isPlainObject } from '../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../learn/learn-options.ts';
 import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
-import { MODE_NAMES } from '../model/checks.ts';
+import { MODE_NAMES } from '../model/modes.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
 import { redisOptionsSchema } from '../redis/redis-options.ts';

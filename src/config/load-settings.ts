@@ -9,7 +9,7 @@ import { LADDER_DEFAULTS } from '../ladder/ladder-options.ts';
 import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
-import { type ModeName, MODES } from '../model/checks.ts';
+import { type ModeName, MODES } from '../model/modes.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';

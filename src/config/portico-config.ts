@@ -1,7 +1,8 @@
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
-import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
+import type { Checks, ErrorStyle } from '../model/checks.ts';
+import type { ModeName } from '../model/modes.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';

@@ -1,7 +1,8 @@
 import type { ParameterValues } from '../contract/values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
-import { CHECK_NAMES, type CheckName, type ModeName } from '../model/checks.ts';
+import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import type { ModeName } from '../model/modes.ts';
 import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { Operation } from '../model/operation.ts';
 import { type Decision, describeRequirement, type Requirement } from '../model/requirement.ts';

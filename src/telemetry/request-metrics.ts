@@ -1,5 +1,6 @@
 import { ERRORS } from '../errors/catalogue.ts';
-import { CHECK_NAMES, type CheckName, type Checks, type ModeName } from '../model/checks.ts';
+import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
+import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
+import { CHECK_NAMES, type Checks } from '../model/checks.ts';
+import { MODE_NAMES } from '../model/modes.ts';
 import type { LadderSources } from './ladder-metrics.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './request-metrics.ts';

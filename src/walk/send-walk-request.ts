@@ -6,7 +6,7 @@ import { IN_MEMORY } from '../files/replace-file.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../lib/bounded-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
-import { MODES } from '../model/checks.ts';
+import { MODES } from '../model/modes.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';

@@ -5,7 +5,7 @@ import {
   toOperationCacheOptions,
 } from '../../src/cache/cache-options.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import type { ParameterValues } from '../../src/contract/values.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Operation } from '../../src/model/operation.ts';

@@ -1,6 +1,6 @@
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/create-authenticator.ts';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets } from '../../src/pipeline/targets.ts';

@@ -3,7 +3,7 @@ import { bucketQuantile, trafficView } from '../../src/console/traffic-view.ts';
 import { createTrace } from '../../src/model/trace.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createTrafficHistory } from '../../src/telemetry/traffic-history.ts';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 
 const operation = (id: string) => ({ id, method: 'GET' as const, path: `/${id}.json`, summary: '', row: undefined });

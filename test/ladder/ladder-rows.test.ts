@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveChecks, ladderRows } from '../../src/ladder/ladder-rows.ts';
-import { type CheckLevel, MODES } from '../../src/model/checks.ts';
+import type { CheckLevel } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import type { LedgerEntry, CheckCounts, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
 import { entryWith } from '../report/report-fixtures.ts';
 import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';

@@ -1,6 +1,7 @@
 import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.ts';
 import type { CheckCounts, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
-import { type CheckName, MODES } from '../../src/model/checks.ts';
+import type { CheckName } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 
 /** The time that the test clocks show. */
 export const NOW = Date.UTC(2026, 4, 11, 12);

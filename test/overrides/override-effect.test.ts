@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import { applyOverrides } from '../../src/overrides/override-effect.ts';
 import { overrideWith } from './override-with.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { AuthenticationResult } from '../../src/identity/create-authenticator.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { dispatch, checkCredentialByResponse } from '../../src/pipeline/dispatch.ts';

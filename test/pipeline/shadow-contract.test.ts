@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import {

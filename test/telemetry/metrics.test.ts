@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
 import type { MetricsOptions } from '../../src/telemetry/request-metrics.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRequestMetrics, spendsErrorBudget } from '../../src/telemetry/request-metrics.ts';
-import { MODES } from '../../src/model/checks.ts';
+import { MODES } from '../../src/model/modes.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
 

@@ -2,7 +2,7 @@ import type { Override } from '../../config/config-sources.ts';
 import { readSettings, type SettingsReading } from '../../config/load-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
-import { MODE_NAMES } from '../../model/checks.ts';
+import { MODE_NAMES } from '../../model/modes.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';
-import { MODES } from '../../../src/model/checks.ts';
+import { MODES } from '../../../src/model/modes.ts';
 import { OBSERVED_OPERATIONS, OPERATIONS } from '../../builders/operations.ts';
 import { describeContract } from '../../../src/console/api-docs/describe-contract.ts';
 

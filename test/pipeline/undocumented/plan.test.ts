@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CheckLevel, MODES } from '../../../src/model/checks.ts';
+import type { CheckLevel } from '../../../src/model/checks.ts';
+import { MODES } from '../../../src/model/modes.ts';
 import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
 import type { StreamedBody } from '../../../src/model/streamed-body.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';

@@ -5,7 +5,7 @@ import { clientGone } from '../../../src/http/public-handler.ts';
 import { writeReply } from '../../../src/http/write-reply.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Arrival } from '../../../src/model/arrival.ts';
-import { MODES } from '../../../src/model/checks.ts';
+import { MODES } from '../../../src/model/modes.ts';
 import { createTrace, type Trace } from '../../../src/model/trace.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { compileUndocumentedPlan } from '../../../src/pipeline/undocumented/plan.ts';
