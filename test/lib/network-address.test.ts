@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hostInUrl, isLoopbackHost, isPrivateHost, networkOf, reachableHost } from '../../src/lib/network-address.ts';
+import { hostInUrl, isLoopbackHost, isPrivateHost, reachableHost } from '../../src/lib/host-name.ts';
+import { networkOf } from '../../src/lib/network-address.ts';
 
 describe('the network of an address', () => {
   it.each([
