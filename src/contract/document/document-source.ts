@@ -30,7 +30,7 @@ export function readSource(folder: string): DocumentSource {
 }
 
 /** Parses the document and checks its vendor extensions. Throws a StartFault that lists all errors. */
-function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
+export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
   const parsed = parseDocument(text);
   const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'is not YAML'));
   if (syntax.length > 0) throw new StartFault(syntax);
@@ -54,11 +54,12 @@ function fault(pointer: string, message: string): Fault {
 }
 
 /**
- * The version of the file format. Increase it if the format or the parsing changes but the package version does not.
+ * The version of the format of stored documents. Increase it if the format or the parsing changes but the package
+ * version does not.
  */
 const FORMAT = 1;
 
-/** The maximum number of documents in the folder. If there are more, the oldest are removed. */
+/** The maximum number of stored documents. If there are more, the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
 /**
