@@ -11,7 +11,7 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 
 /** The source files of the contract document. */
-export interface DocumentSource {
+interface DocumentSource {
   /** The content of `openapi.yaml`. */
   readonly text: string;
   /** The JSON Schema of the document's vendor extensions. */
