@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { withoutLimits } from '../upstream/without-limits.ts';
+import { withoutLimits } from '../upstream/upstream-options.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';

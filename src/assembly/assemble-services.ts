@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DestinationStream, Logger } from 'pino';
-import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
+import { type AudienceGuard, createAudienceGuard } from '../cache/audience-guard.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { followChanges } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import type { AudienceGuard } from '../cache/audience.ts';
+import type { AudienceGuard } from '../cache/audience-guard.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';

@@ -18,7 +18,7 @@ import type { StoredOverrides } from '../overrides/override-files.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
-import { serviceAuthorization } from '../upstream/service-credentials.ts';
+import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './features/assemble-ladder.ts';
 import { readStoredOverrides } from './features/assemble-overrides.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';

@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { ChangeListener, LogPosition, SharedChange } from '../model/change-log.ts';
-import { isShared } from './audience.ts';
-import { audienceOfKey, operationOfKey } from './stored-page.ts';
+import { isShared, audienceOfKey, operationOfKey } from './stored-page.ts';
 import { invalidatingTags, purgeReach } from './tags.ts';
 
 /** Follows the log of changes and uses it to decide which data may still be served. */

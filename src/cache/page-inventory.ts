@@ -1,4 +1,4 @@
-import { operationOfKey, type StoredPage } from './stored-page.ts';
+import { type StoredPage, operationOfKey } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
 /** The counts for a group of stored pages. Targets and callers are omitted, because they may be personal data. */

@@ -14,9 +14,7 @@ export interface PageStore {
   lock(hash: string, token: string, ms: number): Promise<boolean>;
   /** Extends the lock if it is still held with this token. */
   renew(hash: string, token: string, ms: number): Promise<void>;
-  /**
-   * Releases the lock if it is still held with this token, and reports to all processes whether the page was stored.
-   */
+  /** Releases the lock if this token still holds it, and reports to all processes whether the page was stored. */
   release(hash: string, token: string, stored: boolean): Promise<void>;
   /** Calls the listener whenever this gateway or another one has finished fetching a page. Some calls may be lost. */
   onFilled(listener: (hash: string, stored: boolean) => void): void;

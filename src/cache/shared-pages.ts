@@ -4,12 +4,11 @@ import { gunzip, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { LogPosition } from '../model/change-log.ts';
-import { isKnownEverywhere } from './audience.ts';
+import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
 import type { Compress, PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
-import { audienceOfKey, type StoredPage } from './stored-page.ts';
 
 /**
  * The page that a request needs from the second level, as well as whether the request may wait while another gateway

@@ -1,8 +1,9 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { Freshness } from './cache-options.ts';
+import type { Freshness, Audience } from './cache-options.ts';
 import { etagOf } from './representation.ts';
 import type { Validity } from './may-store.ts';
+import type { Principal } from '../model/principal.ts';
 
 /** A response to store. */
 export interface StoredPageInput {
@@ -182,6 +183,35 @@ export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   // `Vary` is needed because a stored page can also be sent in gzip form.
   ['Vary', 'Accept-Encoding'],
 ];
+
+/** Returns true if responses stored for this audience can be served to more than one caller. */
+export function isShared(audience: string): boolean {
+  return !audience.startsWith('caller:');
+}
+
+/**
+ * Returns whether the audience has the same name in every process. If a caller is unverified, or sends tokens or
+ * cookies that are forwarded, the audience contains a hash whose key is different in every process.
+ */
+export function isKnownEverywhere(audience: string): boolean {
+  return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
+}
+
+/**
+ * Returns the audience part of a cache key. `setting` is the operation's `audience`. `grantsKey` identifies the
+ * caller's permissions and is undefined if they are unknown. The audience is only the caller if the operation is
+ * demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
+ */
+export function audienceOf(
+  setting: Audience,
+  principal: Principal,
+  grantsKey: string | undefined,
+  demoted: boolean,
+): string {
+  if (demoted || setting === 'caller' || principal.kind === 'unverified') return principal.audience;
+  if (setting === 'public') return 'public';
+  return grantsKey === undefined ? principal.audience : `permissions:${grantsKey}`;
+}
 
 /** The parts of a cache key (rules, 6). */
 export interface CacheKeyParts {

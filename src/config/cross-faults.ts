@@ -7,7 +7,7 @@ import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { tracingProblems } from '../telemetry/tracing-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
-import { serviceAuthorization } from '../upstream/service-credentials.ts';
+import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './config-sources.ts';

@@ -5,7 +5,7 @@ import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
 import { isLoopbackHost } from '../lib/host-name.ts';
 import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
-import { servicePassword } from '../upstream/service-credentials.ts';
+import { servicePassword } from '../upstream/upstream-options.ts';
 import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './config-sources.ts';
 import type { Settings } from './settings.ts';

@@ -24,8 +24,8 @@ type Closable = Pick<Connection, 'idle' | 'end'>;
 export interface ListenerServer {
   readonly server: Server | SecureServer;
   readonly connections: ReadonlySet<Connection>;
-  /** The connections whose TLS handshake is not complete yet. Undefined if TLS is not used. */
-  readonly handshakes?: ReadonlySet<Closable>;
+  /** The connections whose TLS handshake is not complete yet, by peer. Undefined if TLS is not used. */
+  readonly handshakes?: ReadonlyMap<string, Closable>;
 }
 
 /** The time limits for closing a listener, in milliseconds. */
@@ -104,7 +104,7 @@ const SWEEP_MS = 50;
 const IDLE_MS = 500;
 
 async function closeServer(
-  { server, connections, handshakes = new Set() }: ListenerServer,
+  { server, connections, handshakes = new Map() }: ListenerServer,
   { finishMs, idleMs = IDLE_MS }: Grace,
 ): Promise<void> {
   const closeSoon = () => {
@@ -120,7 +120,7 @@ async function closeServer(
   const idleSince = new Map<Closable, number>();
   const sweep = setInterval(() => {
     const now = performance.now();
-    for (const connection of [...connections, ...handshakes]) {
+    for (const connection of [...connections, ...handshakes.values()]) {
       const since = idleSince.get(connection) ?? now;
       if (!connection.idle) idleSince.delete(connection);
       else if (now - since >= idleMs) connection.end();

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { TlsOptions } from '../config/general-options.ts';
+import type { Connection } from './connection.ts';
 import type { TlsIdentity } from './tls-certificate.ts';
 
 /** What a listener needs to accept TLS connections. */
@@ -14,26 +15,14 @@ export interface SecureListening {
   readonly onHandshakeFailed: () => void;
 }
 
-/** A client's connection whose TLS handshake is not complete yet. */
-class Handshake {
-  readonly #socket: Socket;
-  /** A handshake takes only a few round trips, so a listener that is closing treats it like an idle connection. */
-  readonly idle = true;
+/** A connection whose TLS handshake is not complete yet, in the form that is needed to close it. */
+type Handshake = Pick<Connection, 'idle' | 'end'>;
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
-
-  end(): void {
-    this.#socket.destroy();
-  }
-}
-
-/** Creates an HTTPS server, and the set of connections whose handshake is not complete yet. */
+/** Creates an HTTPS server. The connections whose handshake is not complete yet are in `handshakes`, by peer. */
 export function createTlsServer(
   settings: ServerOptions,
   { options, identity, onHandshakeFailed }: SecureListening,
-): { readonly server: Server; readonly handshakes: ReadonlySet<Handshake> } {
+): { readonly server: Server; readonly handshakes: ReadonlyMap<string, Handshake> } {
   const server = createServer({
     ...settings,
     ...identity.context,
@@ -43,22 +32,15 @@ export function createTlsServer(
     requestCert: options.clientCertificates !== 'none',
     rejectUnauthorized: options.clientCertificates === 'required',
   });
-  const handshakes = new Set<Handshake>();
-  const byPeer = new Map<string, Handshake>();
-  const forget = (peer: string) => {
-    const handshake = byPeer.get(peer);
-    byPeer.delete(peer);
-    if (handshake !== undefined) handshakes.delete(handshake);
-  };
+  const handshakes = new Map<string, Handshake>();
   server.on('connection', (socket: Socket) => {
-    const handshake = new Handshake(socket);
     const peer = peerOf(socket);
-    handshakes.add(handshake);
-    byPeer.set(peer, handshake);
-    socket.once('close', () => forget(peer));
+    // A handshake takes only a few round trips, so a listener that is closing treats it like an idle connection.
+    handshakes.set(peer, { idle: true, end: () => socket.destroy() });
+    socket.once('close', () => handshakes.delete(peer));
   });
   server.on('secureConnection', (socket) => {
-    forget(peerOf(socket));
+    handshakes.delete(peerOf(socket));
     // If the setting is `optional`, a client may omit its certificate. A certificate that cannot be verified is always
     // refused.
     if (options.clientCertificates !== 'optional' || socket.authorized || !socket.getPeerX509Certificate()) return;

@@ -1,18 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import accepts from 'accepts';
-import { type ErrorForm, toErrorBody } from '../errors/error-body.ts';
+import { toErrorBody } from '../errors/error-body.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
+import { type ErrorFormOptions, formOf } from './error-form.ts';
 
 /** Options for error responses. */
-export interface WriteErrorOptions extends EdgeHeaderOptions {
-  readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
-  /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
-  readonly hasErrorMessage: (operationId: string | undefined) => boolean;
+export interface WriteErrorOptions extends EdgeHeaderOptions, ErrorFormOptions {
   /** Whether the `Proxy-Status` header is added to errors that the upstream caused. */
   readonly proxyStatusHeader: boolean;
 }
@@ -69,15 +65,4 @@ function proxyStatus({ cause, code }: GatewayError, { failure, upstream }: Trace
   if (received === undefined) return undefined;
   const error = code === 'internal_error' ? 'error=proxy_internal_error; ' : '';
   return `portico; ${error}received-status=${received}`;
-}
-
-function formOf(
-  req: IncomingMessage,
-  operationId: string | undefined,
-  { errorsFor, hasErrorMessage }: WriteErrorOptions,
-): ErrorForm {
-  if (errorsFor(operationId) === 'legacy') return hasErrorMessage(operationId) ? 'legacy-message' : 'legacy';
-  return accepts(req).type(['application/json', 'application/problem+json']) === 'application/problem+json'
-    ? 'problem'
-    : 'normalized';
 }

@@ -1,6 +1,3 @@
-import { IN_MEMORY } from '../files/replace-file.ts';
-import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
-
 /** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
   /**
@@ -29,14 +26,7 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
 const LEDGER_STORES = ['file', 'redis', 'memory'] as const;
 
 /** A kind of store. `ledgerAt` opens a store of the configured kind. */
-type LedgerStoreKind = (typeof LEDGER_STORES)[number];
-
-/** Returns the kind of store for the ledger: the configured kind or, if none is configured, the default. */
-export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
-  if (store !== undefined && store !== 'file') return store;
-  if (file === IN_MEMORY) return 'memory';
-  return store === undefined && redis !== undefined && usesRedis(redis) ? 'redis' : 'file';
-}
+export type LedgerStoreKind = (typeof LEDGER_STORES)[number];
 
 /** The JSON Schema for the `ledger` configuration key. */
 export const ledgerOptionsSchema = {

@@ -1,4 +1,4 @@
-import type { AudienceGuard } from '../cache/audience.ts';
+import type { AudienceGuard } from '../cache/audience-guard.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-import { audienceOf } from '../cache/audience.ts';
+import { audienceOf } from '../cache/stored-page.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Cancellation, Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';

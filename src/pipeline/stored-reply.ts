@@ -1,8 +1,14 @@
-import { audienceOf } from '../cache/audience.ts';
+import {
+  audienceOf,
+  cacheKey,
+  type CacheOutcome,
+  cacheStatus,
+  CLIENT_CACHE_HEADERS,
+  storedHeaders,
+} from '../cache/stored-page.ts';
 import { etagOf } from '../cache/representation.ts';
 import { freshnessFor, mayStore, upstreamAge } from '../cache/may-store.ts';
 import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
-import { cacheKey, type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/stored-page.ts';
 import type { Clock } from '../lib/clock.ts';
 import { contentType, type HeaderPairs, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
 import type { Exchange, TargetKeys } from './exchange.ts';

@@ -13,17 +13,8 @@ export interface StreamOwner {
 }
 
 /** Returns the client that a request's streams are attributed to. */
-export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
-  const caller = kind === 'anonymous' ? undefined : audience;
-  return { caller, isVerified: kind === 'verified', address: clientAddress };
-}
-
-/**
- * Returns the client whose turn determines when a waiting request is served: the caller if it is verified, or the
- * network if it is not.
- */
-export function queueClient({ caller, isVerified, address }: StreamOwner): string {
-  return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
+export function streamOwner({ kind, audience }: Principal, address: string): StreamOwner {
+  return { caller: kind === 'anonymous' ? undefined : audience, isVerified: kind === 'verified', address };
 }
 
 /**
@@ -33,12 +24,8 @@ export function queueClient({ caller, isVerified, address }: StreamOwner): strin
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
   check(owner: StreamOwner): void;
-  /**
-   * Counts a stream without checking the limits. Returns a function that ends the stream. Only its first call has an
-   * effect.
-   */
+  /** Counts a stream without checking the limits. The first call of the returned function ends the stream. */
   begin(owner: StreamOwner): () => void;
-  /** The number of open streams. */
   open(): number;
 }
 
@@ -76,7 +63,6 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
   };
 }
 
-/** Changes the number of streams counted under a key. */
 function add(shares: Map<string, number>, key: string, step: 1 | -1): void {
   const count = (shares.get(key) ?? 0) + step;
   if (count === 0) shares.delete(key);

@@ -2,27 +2,25 @@ import type { Clock } from '../lib/clock.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
-import { queueClient, type StreamOwner } from './client-streams.ts';
-import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
-import { createConnections } from './connections.ts';
-import { createHealthProbes } from './pool/health-probes.ts';
-import { upstreamPath } from './addresses.ts';
-import type { UpstreamAddress } from './upstream-url.ts';
-import { createProxy, sendProxied } from './send-proxied.ts';
-import { isShort, readShort } from './upload.ts';
-import { createStop, sendBuffered, type Stop, type WireRequest } from './sending.ts';
-import { sendRequest } from './send-request.ts';
-import { createRetryBudget } from './retry-budget.ts';
+import type { StreamOwner } from './client-streams.ts';
 import {
+  queueClient,
   type CircuitChange,
   createUpstreamGate,
   type GateHistory,
   type GatePass,
   type UpstreamGate,
 } from './upstream-gate.ts';
+import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
+import { createConnections } from './connections.ts';
+import { createHealthProbes } from './pool/health-probes.ts';
+import { upstreamPath } from './addresses.ts';
+import type { UpstreamAddress } from './upstream-url.ts';
+import { createProxy, sendProxied, isShort, readShort } from './send-proxied.ts';
+import { createStop, sendBuffered, type Stop, type WireRequest, sendRequest } from './sending.ts';
+import { createRetryBudget } from './retry-budget.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
-import { withoutLimits } from './without-limits.ts';
+import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
 import { wireHeaders } from './headers.ts';
 import { type SendOnce, logged } from './logged-attempts.ts';

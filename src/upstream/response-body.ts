@@ -4,8 +4,7 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
-import type { BufferedResponse } from './sending.ts';
-import type { StreamedResponse } from './send-request.ts';
+import type { BufferedResponse, StreamedResponse } from './sending.ts';
 
 /** Returns the response with its content coding removed. Throws `too_large` and `truncated` failures. */
 export function decodeResponse(

@@ -5,6 +5,7 @@ import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '..
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import { createFairQueue } from '../lib/fair-queue.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
+import { networkOf } from '../lib/network-address.ts';
 
 /** A pass for one exchange. Call `leave` when the exchange ends to return the pass and report the outcome. */
 export interface GatePass {
@@ -316,4 +317,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}
+
+/** Returns the client whose turn a waiting request takes: the caller if it is verified, and otherwise its network. */
+export function queueClient({ caller, isVerified, address }: StreamOwner): string {
+  return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }

@@ -1,8 +1,10 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
 import type { RetryBudgetOptions } from './retry-budget.ts';
+import { readSecretFile } from '../files/secret-file.ts';
+import { toAuthorization } from '../lib/basic-credentials.ts';
 
 /** Whose credential to send to the upstream: the caller's or a service account's. */
-export type UpstreamCredentials =
+type UpstreamCredentials =
   | { readonly kind: 'forward' }
   | {
       readonly kind: 'service';
@@ -275,3 +277,55 @@ export const upstreamOptionsSchema = {
     },
   },
 } as const;
+
+// Longer than any client waits, and within the 24 days that Node's timers allow.
+const DAY_MS = 86_400_000;
+const ENDLESS = 1_000_000_000;
+// Each stream buffers at most 64 KiB, so together these streams use at most 256 MiB.
+const MAX_STREAMS = 4096;
+
+/**
+ * Returns options that prevent timeouts, the queue and the circuit from ever affecting a request. The only remaining
+ * limits are those that protect memory: the maximum size of a response, and a generous maximum number of streams.
+ */
+export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
+  return {
+    ...options,
+    connectTimeoutMs: DAY_MS,
+    headersTimeoutMs: DAY_MS,
+    bodyTimeoutMs: DAY_MS,
+    totalTimeoutMs: DAY_MS,
+    clientTimeoutMs: DAY_MS,
+    concurrency: ENDLESS,
+    streams: { total: MAX_STREAMS, perCaller: MAX_STREAMS, perAddress: MAX_STREAMS },
+    circuit: { ...options.circuit, failures: ENDLESS },
+  };
+}
+
+/**
+ * Returns the `Authorization` value of the service account, or a configuration error. Returns undefined if the callers'
+ * own credentials are forwarded.
+ */
+export function serviceAuthorization(
+  credentials: UpstreamCredentials,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly authorization: string | undefined } | { readonly fault: string } {
+  if (credentials.kind === 'forward') return { authorization: undefined };
+  const password = servicePassword(credentials, environment);
+  if ('fault' in password) return password;
+  return { authorization: toAuthorization(credentials.username, password.text) };
+}
+
+/** Returns the password of the service account, or a configuration error. */
+export function servicePassword(
+  credentials: Extract<UpstreamCredentials, { kind: 'service' }>,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly text: string } | { readonly fault: string } {
+  if (credentials.password !== undefined) return { text: credentials.password };
+  if (credentials.passwordEnv !== undefined) {
+    const text = environment[credentials.passwordEnv];
+    return text ? { text } : { fault: `the variable ${credentials.passwordEnv} is not set` };
+  }
+  if (credentials.passwordFile === undefined) return { fault: 'the service account has no password' };
+  return readSecretFile(credentials.passwordFile);
+}

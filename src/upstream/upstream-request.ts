@@ -4,7 +4,7 @@ import type { Cancellation } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { StreamOwner } from './client-streams.ts';
-import type { Upload } from './upload.ts';
+import type { Upload } from './send-proxied.ts';
 import type { ExceededLimit } from './observe-limits.ts';
 
 /** One request to the upstream. */

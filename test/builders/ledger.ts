@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../src/lib/clock.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
-import type { LedgerBatch } from '../../src/ledger/ledger-store.ts';
+import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
 import { createLedger, type LedgerParts } from '../../src/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
 import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';

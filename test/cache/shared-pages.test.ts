@@ -5,7 +5,7 @@ import { type ChangeFollower, createChangeFollower } from '../../src/cache/chang
 import { createPageCache, type PageCache } from '../../src/cache/page-cache.ts';
 import type { PageStore } from '../../src/cache/page-store.ts';
 import { createSharedPages, followChanges, type SharedPages } from '../../src/cache/shared-pages.ts';
-import { cacheKey, type StoredPageInput } from '../../src/cache/stored-page.ts';
+import { type StoredPageInput, cacheKey } from '../../src/cache/stored-page.ts';
 import type { LogPosition, SharedChange } from '../../src/model/change-log.ts';
 import { createFakePageStore, type FakePageStore } from '../builders/fake-page-store.ts';
 import { until } from '../builders/until.ts';

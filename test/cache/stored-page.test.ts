@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  cacheKey,
-  type CacheKeyParts,
   cacheStatus,
   CLIENT_CACHE_HEADERS,
   storedHeaders,
+  cacheKey,
+  type CacheKeyParts,
 } from '../../src/cache/stored-page.ts';
 
 describe('Cache-Status', () => {

@@ -9,7 +9,7 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { REFERENCE_ACCOUNTS } from '../../src/reference/reference-accounts.ts';
-import { serviceAuthorization } from '../../src/upstream/service-credentials.ts';
+import { serviceAuthorization } from '../../src/upstream/upstream-options.ts';
 import { basic } from '../builders/call.ts';
 import { fastHash } from '../builders/fast-roles.ts';
 import { tempFolder } from '../builders/temp-folder.ts';

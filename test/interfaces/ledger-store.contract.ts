@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EntryDelta, TrafficDelta, LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
+import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
+import type { EntryDelta, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
 import { batch, NOW } from '../builders/ledger.ts';
 
 const HOUR = 3_600_000;

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
-  type LedgerBatch,
   type LedgerStore,
   type OpenedStore,
   type StoreState,
   StoreUnavailable,
 } from '../../src/ledger/ledger-store.ts';
+import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
 import type { Ledger } from '../../src/ledger/record/create-ledger.ts';
 import type { LedgerWriter } from '../../src/ledger/store/ledger-location.ts';
 import { batch, entryOf, finished, ledgerWith, NOW, trafficOf } from '../builders/ledger.ts';

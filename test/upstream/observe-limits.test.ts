@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type ObservedPass, observeLimits } from '../../src/upstream/observe-limits.ts';
 import { createUpstreamGate } from '../../src/upstream/upstream-gate.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
-import { withoutLimits } from '../../src/upstream/without-limits.ts';
+import { UPSTREAM_DEFAULTS, withoutLimits } from '../../src/upstream/upstream-options.ts';
 
 /** Creates a gate of `observe` mode whose limits would admit one exchange and let another one wait. */
 function observing() {

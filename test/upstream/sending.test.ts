@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Dispatcher } from 'undici';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { createStop, type RequestSender, sendBuffered } from '../../src/upstream/sending.ts';
-import { sendRequest } from '../../src/upstream/send-request.ts';
+import { createStop, type RequestSender, sendBuffered, sendRequest } from '../../src/upstream/sending.ts';
 import { drain } from '../builders/streamed-body.ts';
 
 const request = { method: 'GET', path: '/', headers: [], body: null };

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, afterAll } from 'vitest';
-import { UPSTREAM_DEFAULTS, upstreamOptionsSchema } from '../../src/upstream/upstream-options.ts';
-import { serviceAuthorization } from '../../src/upstream/service-credentials.ts';
+import { UPSTREAM_DEFAULTS, upstreamOptionsSchema, serviceAuthorization } from '../../src/upstream/upstream-options.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, formats: { regex: true } });
 const isValid = ajv.compile(upstreamOptionsSchema);

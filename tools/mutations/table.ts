@@ -529,9 +529,9 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a connection that is still being opened keeps a process alive that should end',
   },
   {
-    file: 'src/upstream/send-request.ts',
-    find: 'if (controller === undefined) request.stopConnecting?.();',
-    replace: 'if (controller === undefined) return fail(reason);',
+    file: 'src/upstream/sending.ts',
+    find: 'return body.destroy(reason); if (controller === undefined) request.stopConnecting?.();',
+    replace: 'return body.destroy(reason); if (controller === undefined) return fail(reason);',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'an attempt to connect outlives the request that was given up',
     trust: true,
@@ -650,7 +650,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/send-request.ts',
+    file: 'src/upstream/sending.ts',
     find: "return /^[\\x20-\\x7e]*$/.test(reason) ? reason : Buffer.from(reason).toString('latin1');",
     replace: 'return reason;',
     test: 'test/pipeline/undocumented/forward.test.ts',
@@ -730,7 +730,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the slot of a client that disconnected is not released',
   },
   {
-    file: 'src/upstream/send-request.ts',
+    file: 'src/upstream/sending.ts',
     find: 'clearTimeout(pause);\n            given.resume();',
     replace: 'given.resume();',
     test: 'test/upstream/create-upstream.test.ts',
@@ -759,7 +759,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/send-request.ts',
+    file: 'src/upstream/sending.ts',
     find: 'if (head instanceof UpstreamFailure) return giveUp(head);',
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
@@ -868,28 +868,30 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a request is sent after its deadline',
   },
   {
-    file: 'src/upstream/send-request.ts',
-    find: 'if (stop.reason) return reject(stop.reason);',
-    replace: '',
+    file: 'src/upstream/sending.ts',
+    find: 'if (stop.reason) return reject(stop.reason); stop.listen(giveUp);',
+    replace: 'stop.listen(giveUp);',
     test: 'test/upstream/sending.test.ts',
     why: 'a request whose response is streamed is sent after its deadline',
   },
   {
     file: 'src/upstream/sending.ts',
-    find: 'if (stop.reason) given.abort(stop.reason);',
-    replace: '',
+    find: "}; stop.listen(giveUp); return void dispatcher.dispatch(request, { onRequestStart(given) { controller = given; phase = 'waiting'; if (stop.reason) given.abort(stop.reason);",
+    replace:
+      "}; stop.listen(giveUp); return void dispatcher.dispatch(request, { onRequestStart(given) { controller = given; phase = 'waiting';",
     test: 'test/upstream/sending.test.ts',
     why: 'a request that waits for a connection is sent although it was given up',
   },
   {
-    file: 'src/upstream/send-request.ts',
-    find: 'if (stop.reason) given.abort(stop.reason);',
-    replace: '',
+    file: 'src/upstream/sending.ts',
+    find: "reject(stop.reason); stop.listen(giveUp); return void dispatcher.dispatch(request, { onRequestStart(given) { controller = given; phase = 'waiting'; if (stop.reason) given.abort(stop.reason);",
+    replace:
+      "reject(stop.reason); stop.listen(giveUp); return void dispatcher.dispatch(request, { onRequestStart(given) { controller = given; phase = 'waiting';",
     test: 'test/upstream/sending.test.ts',
     why: 'a streamed request that waits for a connection is sent although it was given up',
   },
   {
-    file: 'src/upstream/send-request.ts',
+    file: 'src/upstream/sending.ts',
     find: 'stop.listen(undefined); clearTimeout(pause);',
     replace: 'stop.listen(undefined);',
     test: 'test/upstream/sending.test.ts',
@@ -904,7 +906,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/send-request.ts',
+    file: 'src/upstream/sending.ts',
     find: "if (request.broken && !isFramed) return fail(new UpstreamFailure('truncated'));",
     replace: '',
     test: 'test/security/truncated-responses.test.ts',

@@ -115,7 +115,7 @@ export const PROOFS: readonly Proof[] = [
       'test/security/poisoning.test.ts',
       'test/security/cache-deception.test.ts',
       'test/security/unverified-callers.test.ts',
-      'test/cache/audience.test.ts',
+      'test/cache/audience-guard.test.ts',
     ],
   }),
   tests({

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type AudienceGuard, isShared } from '../../cache/audience.ts';
+import type { AudienceGuard } from '../../cache/audience-guard.ts';
+import { isShared, audienceOfKey, operationOfKey } from '../../cache/stored-page.ts';
 import { type ChangeFollower, changingTags, createChangeFollower } from '../../cache/change-follower.ts';
 import type { PageCache } from '../../cache/page-cache.ts';
 import { createRedisPageStore } from '../../cache/page-store.ts';
 import { createSharedPages, isSharable, type SharedPages } from '../../cache/shared-pages.ts';
-import { audienceOfKey, operationOfKey } from '../../cache/stored-page.ts';
 import type { Settings } from '../../config/settings.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { createRevocations, type Revocations } from '../../identity/identity-fleet.ts';

@@ -4,7 +4,7 @@ import { IN_MEMORY } from '../../files/replace-file.ts';
 import type { Assembly } from '../../gateway.ts';
 import { LADDER_DOCUMENT, readLadderFile, writeLadderFile } from '../../ladder/ladder-file.ts';
 import { LADDER_CHECKS, type LadderState, liftStep, startingState, stepOf } from '../../ladder/ladder-step.ts';
-import { emptySnapshot } from '../../ledger/ledger-store.ts';
+import { emptySnapshot } from '../../ledger/ledger-snapshot.ts';
 import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { LedgerSnapshot } from '../../model/ledger-entry.ts';

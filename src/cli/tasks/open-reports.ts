@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
-import { emptySnapshot } from '../../ledger/ledger-store.ts';
+import { emptySnapshot } from '../../ledger/ledger-snapshot.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';

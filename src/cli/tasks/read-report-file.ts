@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import type { Settings } from '../../config/settings.ts';
-import { emptySnapshot } from '../../ledger/ledger-store.ts';
+import { emptySnapshot } from '../../ledger/ledger-snapshot.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';

@@ -22,8 +22,7 @@ const MAX_REMEMBERED = 4_096;
 const MAX_RECENT = 16;
 
 /**
- * Creates a function that identifies violations. The function remembers a limited number of violations to avoid hashing
- * them again.
+ * Creates a function that identifies violations. It remembers some violations, so that they are not hashed again.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
  * the contract in the same way share their violation objects. An object that was seen recently is therefore recognized

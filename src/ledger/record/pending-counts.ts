@@ -4,7 +4,7 @@ import type { LedgerSample } from '../../model/ledger-entry.ts';
 import type { CheckVerdict, Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { shownText } from '../../privacy/shown-text.ts';
-import { type EntryDelta, type EntryFacts, MAX_SAMPLES, type TrafficDelta } from '../ledger-store.ts';
+import { type EntryDelta, type EntryFacts, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import type { ViolationKind } from './fingerprint.ts';
 
 /** One occurrence of a violation. */

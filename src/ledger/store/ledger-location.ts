@@ -4,8 +4,8 @@ import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
 import { connectRedis, type Redis } from '../../redis/connect-redis.ts';
-import { readRedisSecrets, type RedisOptions } from '../../redis/redis-options.ts';
-import { type LedgerOptions, ledgerStoreOf } from '../ledger-options.ts';
+import { readRedisSecrets, type RedisOptions, usesRedis } from '../../redis/redis-options.ts';
+import type { LedgerOptions, LedgerStoreKind } from '../ledger-options.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { openFileStore } from './sqlite/file-store.ts';
@@ -157,4 +157,11 @@ export function withLedgerFile(options: LedgerOptions, file: string): LedgerOpti
 /** Returns the options for a ledger that is stored only in memory. */
 export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
   return withLedgerFile(options, IN_MEMORY);
+}
+
+/** Returns the kind of store for the ledger: the configured kind or, if none is configured, the default. */
+export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
+  if (store !== undefined && store !== 'file') return store;
+  if (file === IN_MEMORY) return 'memory';
+  return store === undefined && redis !== undefined && usesRedis(redis) ? 'redis' : 'file';
 }

@@ -9,19 +9,9 @@ import {
   type EntryHistory,
   HISTORY_HOURS,
 } from '../../model/ledger-entry.ts';
-import {
-  type EntryDelta,
-  type EntryFacts,
-  type LedgerBatch,
-  MAX_SAMPLES,
-  type TrafficDelta,
-  checksOf,
-  type LedgerStore,
-  type OpenedStore,
-  operationOf,
-  retentionStart,
-  type StoreLimits,
-} from '../ledger-store.ts';
+import { type LedgerStore, type OpenedStore, retentionStart, type StoreLimits } from '../ledger-store.ts';
+import { checksOf, operationOf } from '../ledger-snapshot.ts';
+import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 
 interface StoredEntry {
   facts: EntryDelta['facts'];

@@ -18,20 +18,15 @@ import {
   untilAvailable,
 } from '../../redis/connect-redis.ts';
 import {
-  type EntryDelta,
-  type EntryFacts,
-  type LedgerBatch,
-  MAX_SAMPLES,
-  type TrafficDelta,
-  checksOf,
   type LedgerStore,
   type OpenedStore,
-  operationOf,
   retentionStart,
   type StoreLimits,
   type StoreState,
   StoreUnavailable,
 } from '../ledger-store.ts';
+import { checksOf, operationOf } from '../ledger-snapshot.ts';
+import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
   OPEN,
   READ_ENTRIES,

@@ -1,4 +1,5 @@
-import { type AudienceGuard, audienceOf } from '../../cache/audience.ts';
+import type { AudienceGuard } from '../../cache/audience-guard.ts';
+import { audienceOf } from '../../cache/stored-page.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { mayBypass } from '../../cache/may-store.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';

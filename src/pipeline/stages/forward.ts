@@ -1,4 +1,5 @@
-import { type AudienceGuard, isShared } from '../../cache/audience.ts';
+import type { AudienceGuard } from '../../cache/audience-guard.ts';
+import { isShared } from '../../cache/stored-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
@@ -20,7 +21,7 @@ import {
   transparentHeaders,
 } from '../../upstream/headers.ts';
 import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
-import { uploadOf } from '../../upstream/upload.ts';
+import { uploadOf } from '../../upstream/send-proxied.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';

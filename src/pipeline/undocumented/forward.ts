@@ -3,7 +3,7 @@ import type { AttemptLog } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
-import { uploadOf } from '../../upstream/upload.ts';
+import { uploadOf } from '../../upstream/send-proxied.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';

@@ -1,6 +1,6 @@
 import { type JsonLimits, parseBounded } from '../../lib/bounded-json.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
-import { HTML_START, withoutProlog, isHtmlType } from './html-page.ts';
+import { headerValue } from '../../model/header-pairs.ts';
 
 /** The forms that the legacy server's error responses can have. `other` stands for any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
@@ -60,4 +60,32 @@ function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
     return undefined;
   return (value as Record<string, unknown>)[name];
+}
+
+export const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
+
+/**
+ * Returns the input without the comments and XML declarations at its beginning. Each is removed separately, because a
+ * single regular expression for all of them would backtrack, and each additional comment would double the time.
+ */
+export function withoutProlog(text: string): string {
+  let at = 0;
+  for (;;) {
+    const [open, close] = text.startsWith('<!--', at) ? ['<!--', '-->'] : ['<?xml', '>'];
+    if (text.slice(at, at + open.length).toLowerCase() !== open) return text.slice(at, at + HTML_START_LENGTH);
+    const end = text.indexOf(close, at + open.length);
+    if (end === -1) return '';
+    at = end + close.length;
+    while (/\s/.test(text.charAt(at))) at += 1;
+  }
+}
+
+/**
+ * The length of the part of a body that is searched for the beginning of HTML. It leaves room for white space between
+ * the two words of a document type.
+ */
+const HTML_START_LENGTH = 1000;
+
+export function isHtmlType(response: UpstreamResponse): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(response.headers, 'content-type') ?? '');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryFacts } from '../../../src/ledger/ledger-store.ts';
+import type { EntryFacts } from '../../../src/ledger/ledger-batch.ts';
 import { createPendingEntries } from '../../../src/ledger/record/pending-counts.ts';
 import { HOUR_MS } from '../../../src/lib/clock.ts';
 import { NOW } from '../../builders/ledger.ts';

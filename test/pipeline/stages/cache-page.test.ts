@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience.ts';
+import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience-guard.ts';
 import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
 import type { SharedPages } from '../../../src/cache/shared-pages.ts';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';

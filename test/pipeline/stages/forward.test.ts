@@ -8,7 +8,7 @@ import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { forward } from '../../../src/pipeline/stages/forward.ts';
 import type { ExchangedResponse, UpstreamRequest } from '../../../src/upstream/upstream-request.ts';
-import { queueClient } from '../../../src/upstream/client-streams.ts';
+import { queueClient } from '../../../src/upstream/upstream-gate.ts';
 import {
   arrivalWith,
   callerNamed,

@@ -1,6 +1,31 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteStore } from './sqlite-store.ts';
-import type { WorkerResponse, WorkerRequest, WorkerStart } from './file-store.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../../model/ledger-entry.ts';
+import type { StoreState } from '../../ledger-store.ts';
+import type { LedgerBatch } from '../../ledger-batch.ts';
+import type { FileLimits } from './sqlite-file.ts';
+
+/** The data that the ledger thread needs to start. */
+export interface WorkerStart {
+  readonly path: string;
+  readonly limits: FileLimits;
+  /** The key for hashing callers that is stored in newly created tables. */
+  readonly callerKey?: string;
+}
+
+/** A task for the ledger thread. */
+export type WorkerTask =
+  | { readonly kind: 'write'; readonly batch: LedgerBatch }
+  | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
+  | { readonly kind: 'close' };
+
+/** A task with an id, which the response repeats. */
+type WorkerRequest = WorkerTask & { readonly id: number };
+
+/** The result of a task, or the message of its error. */
+export type WorkerResponse =
+  | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
+  | { readonly id: number; readonly failure: string };
 
 // This thread writes the ledger file, so that no request has to wait for the disk.
 const { path, limits, callerKey } = workerData as WorkerStart;

@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { StartFault } from '../../../model/fault.ts';
 import type { LedgerReader } from '../../../model/ledger-entry.ts';
-import { emptySnapshot, LedgerStoreError } from '../../ledger-store.ts';
+import { LedgerStoreError } from '../../ledger-store.ts';
+import { emptySnapshot } from '../../ledger-snapshot.ts';
 import { readLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { convertFileErrors } from './ledger-file.ts';
 

@@ -3,15 +3,8 @@ import { hourOf, HOUR_MS } from '../../../lib/clock.ts';
 import { DISTINCT_BYTES, markDistinct } from '../../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../../model/checks.ts';
 import type { LedgerSample, LedgerQuery, LedgerSnapshot } from '../../../model/ledger-entry.ts';
-import {
-  type EntryDelta,
-  type LedgerBatch,
-  MAX_SAMPLES,
-  type TrafficDelta,
-  type StoreLimits,
-  type StoreState,
-  retentionStart,
-} from '../../ledger-store.ts';
+import { type StoreLimits, type StoreState, retentionStart } from '../../ledger-store.ts';
+import { type EntryDelta, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../../ledger-batch.ts';
 import { inTransaction, openLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { SQLITE, sqliteCodeOf } from './ledger-file.ts';
 

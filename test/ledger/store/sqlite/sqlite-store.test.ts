@@ -2,7 +2,8 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { LedgerBatch, LedgerStore } from '../../../../src/ledger/ledger-store.ts';
+import type { LedgerStore } from '../../../../src/ledger/ledger-store.ts';
+import type { LedgerBatch } from '../../../../src/ledger/ledger-batch.ts';
 import { openSqliteStore } from '../../../../src/ledger/store/sqlite/sqlite-store.ts';
 import { NOW } from '../../../builders/ledger.ts';
 import { tempFolder } from '../../../builders/temp-folder.ts';

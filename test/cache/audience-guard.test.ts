@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { audienceOf, createAudienceGuard } from '../../src/cache/audience.ts';
+import { createAudienceGuard } from '../../src/cache/audience-guard.ts';
+import { audienceOf } from '../../src/cache/stored-page.ts';
 import type { Audience } from '../../src/cache/cache-options.ts';
 import { ANONYMOUS, type Principal } from '../../src/model/principal.ts';
 

@@ -1,35 +1,3 @@
-import type { Principal } from '../model/principal.ts';
-import type { Audience } from './cache-options.ts';
-
-/** Returns true if responses stored for this audience can be served to more than one caller. */
-export function isShared(audience: string): boolean {
-  return !audience.startsWith('caller:');
-}
-
-/**
- * Returns whether the audience has the same name in every process. If a caller is unverified, or sends tokens or
- * cookies that are forwarded, the audience contains a hash whose key is different in every process.
- */
-export function isKnownEverywhere(audience: string): boolean {
-  return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
-}
-
-/**
- * Returns the audience part of a cache key. `setting` is the operation's `audience`. `grantsKey` identifies the
- * caller's permissions and is undefined if they are unknown. The audience is only the caller if the operation is
- * demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
- */
-export function audienceOf(
-  setting: Audience,
-  principal: Principal,
-  grantsKey: string | undefined,
-  demoted: boolean,
-): string {
-  if (demoted || setting === 'caller' || principal.kind === 'unverified') return principal.audience;
-  if (setting === 'public') return 'public';
-  return grantsKey === undefined ? principal.audience : `permissions:${grantsKey}`;
-}
-
 /** A fetched response. `caller` is the audience of the principal whose request caused the fetch. */
 interface FetchedResponse {
   readonly caller: string;

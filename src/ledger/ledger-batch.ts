@@ -1,0 +1,52 @@
+import type { CheckName } from '../model/checks.ts';
+import type { CheckCounts, LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
+
+/** The properties that all occurrences of a violation share. */
+export type EntryFacts = Omit<
+  LedgerEntry,
+  'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples' | 'history'
+>;
+
+/** The occurrences of a violation since the last batch. */
+export interface EntryDelta {
+  readonly facts: EntryFacts;
+  /** The time of the first occurrence, in epoch milliseconds. */
+  readonly firstSeenAt: number;
+  readonly lastSeenAt: number;
+  /** The number of occurrences in each hour. Hours are counted from the epoch. */
+  readonly hours: readonly (readonly [hour: number, count: number])[];
+  /** The callers' positions in the bitmap that counts distinct callers. */
+  readonly callers: readonly number[];
+  readonly samples: readonly LedgerSample[];
+}
+
+/** The requests to one operation in one hour since the last batch. */
+export interface TrafficDelta {
+  readonly operation: string | undefined;
+  /** The hour, counted from the epoch. */
+  readonly hour: number;
+  readonly requests: number;
+  readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
+}
+
+/** The data recorded since the last batch. It consists of plain values so that it can be sent to another thread. */
+export interface LedgerBatch {
+  /** The number of the batch. Each batch of a process has a higher number than the previous one. */
+  readonly number: number;
+  /** When the batch was created, in epoch milliseconds. */
+  readonly writtenAt: number;
+  readonly release: string;
+  /** The entries in the order of their last occurrence, with the most recent one last. */
+  readonly entries: readonly EntryDelta[];
+  readonly traffic: readonly TrafficDelta[];
+  /** The number of violations and traffic rows that were lost before they became part of a batch. */
+  readonly dropped: number;
+}
+
+/** The maximum number of samples in an entry. */
+export const MAX_SAMPLES = 5;
+
+/** Returns the number of entries and traffic rows in a batch. They are lost if the batch cannot be written. */
+export function countRows({ entries, traffic }: LedgerBatch): number {
+  return entries.length + traffic.length;
+}
