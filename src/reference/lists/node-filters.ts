@@ -1,7 +1,7 @@
 import type { SqlCondition } from '../render/visible-nodes.ts';
 import { readList } from './projection.ts';
 
-/** Returns the conditions on nodes `n` that the parameters of a list request set. */
+/** Returns the conditions on nodes `n` for the filter parameters of a request. */
 export function nodeFilters(query: URLSearchParams): SqlCondition[] {
   return [kindFilter, spaceFilter, topicsFilter, unansweredFilter, searchFilter].flatMap((read) => read(query));
 }
