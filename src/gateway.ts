@@ -26,7 +26,7 @@ import { versionOfKey } from './cache/stored-page.ts';
 import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';
 import { packageVersion } from './files/package-root.ts';
-import type { InstanceFacts } from './redis/instances.ts';
+import type { InstanceFacts } from './redis/instance-facts.ts';
 import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import type { Contract } from './contract/contract.ts';

@@ -4,7 +4,7 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
-import { errorShape } from '../upstream/failures/read-error.ts';
+import { errorShape } from '../upstream/failures/translate-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Services } from './assemble-services.ts';
 

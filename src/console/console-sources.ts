@@ -9,7 +9,7 @@ import type { LedgerEntry, LedgerReader } from '../model/ledger-entry.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
-import type { Instance } from '../redis/instances.ts';
+import type { Instance } from '../redis/instance-facts.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { UpstreamStats } from '../upstream/create-upstream.ts';

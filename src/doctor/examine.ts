@@ -2,7 +2,7 @@ import { CONTRACT_DEFAULTS } from '../contract/contract-options.ts';
 import { loadOperations } from '../contract/load-contract.ts';
 import type { Operation } from '../model/operation.ts';
 import { bySeverity } from '../model/severity.ts';
-import { errorShape } from '../upstream/failures/read-error.ts';
+import { errorShape } from '../upstream/failures/translate-failure.ts';
 import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
 import {
   createProbeClient,

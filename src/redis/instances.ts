@@ -1,41 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis, RedisScript } from './connect-redis.ts';
-
-/** What a gateway reports about itself. `startedAt` is in epoch milliseconds. */
-export interface InstanceFacts {
-  readonly name: string;
-  readonly version: string;
-  readonly release: string;
-  readonly mode: string;
-  /** The version of the contract, and digests of the configuration and of the accepted violations. */
-  readonly contract: string;
-  readonly configuration: string;
-  readonly baseline: string;
-  readonly startedAt: number;
-  readonly ready: boolean;
-}
-
-/** A gateway in the fleet. `silentSeconds` is the time since the gateway's last report. */
-export type Instance = InstanceFacts & { readonly silentSeconds: number };
-
-/** The list of all gateways that share a Redis server and a key prefix. */
-export interface Instances {
-  /** Reports these facts about this gateway from now on. */
-  start(facts: () => InstanceFacts): void;
-  /**
-   * Returns the gateways, sorted by name. The list is empty until Redis is reached for the first time, and during long
-   * Redis outages.
-   */
-  list(): readonly Instance[];
-  /** Removes this gateway from the list. */
-  close(): Promise<void>;
-}
+import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 
 const BEAT_MS = 5_000;
-/**
- * The first report is repeated sooner than the others, because the connection may not be open yet when a gateway
- * starts.
- */
+/** The first report is repeated sooner, because the connection may not be open yet when a gateway starts. */
 const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;

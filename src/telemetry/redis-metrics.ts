@@ -1,5 +1,5 @@
 import type { SharedChange } from '../model/change-log.ts';
-import type { InstanceFacts } from '../redis/instances.ts';
+import type { InstanceFacts } from '../redis/instance-facts.ts';
 import type { RedisOutcome } from '../redis/connect-redis.ts';
 import {
   type CounterFamily,

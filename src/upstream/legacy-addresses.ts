@@ -58,5 +58,5 @@ function hostForms(url: URL): string[] {
   return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
 }
 
-// This bit converts an ASCII letter to lower case and leaves digits unchanged.
+/** This bit converts an ASCII letter to lower case and leaves digits unchanged. */
 export const LOWER_CASE = 0x20;

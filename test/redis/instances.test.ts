@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { type Redis, RedisUnavailable } from '../../src/redis/connect-redis.ts';
-import { type InstanceFacts, openInstances } from '../../src/redis/instances.ts';
+import { openInstances } from '../../src/redis/instances.ts';
+import type { InstanceFacts } from '../../src/redis/instance-facts.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { connectTo, startRedisServer } from '../builders/redis-server.ts';

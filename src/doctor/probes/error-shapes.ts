@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { errorShape } from '../../upstream/failures/read-error.ts';
+import { errorShape } from '../../upstream/failures/translate-failure.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 import { applicable, type DoctorFinding } from '../probe-result.ts';
 import { type Probe, respond } from '../probe.ts';

@@ -8,8 +8,7 @@ import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
-import { isPermissionDenial } from '../../upstream/failures/translate-failure.ts';
-import { errorShape } from '../../upstream/failures/read-error.ts';
+import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
   forwardingHeaders,

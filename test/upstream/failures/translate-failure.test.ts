@@ -7,8 +7,8 @@ import {
   type FailureContext,
   isPermissionDenial,
   translateFailure,
+  errorShape,
 } from '../../../src/upstream/failures/translate-failure.ts';
-import { errorShape } from '../../../src/upstream/failures/read-error.ts';
 import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
 import type { StreamedBody } from '../../../src/model/streamed-body.ts';
 import { bodyOf } from '../../builders/streamed-body.ts';

@@ -124,10 +124,10 @@ function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_versi
 }
 
 /** Identifies an SQLite file as a Portico ledger (`PRAGMA application_id`): "PtLg". */
-export const APPLICATION_ID = 0x50744c67;
+const APPLICATION_ID = 0x50744c67;
 
 /** The version of the tables (`PRAGMA user_version`). Increase it whenever the tables change. */
-export const TABLES_VERSION = 1;
+const TABLES_VERSION = 1;
 
 /** The statements that create the tables in an empty file. */
 export const TABLES = `
