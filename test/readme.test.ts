@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
@@ -10,7 +8,6 @@ import { processIoOf } from './cli/process-io-of.ts';
 import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
-const run = promisify(execFile);
 const readme = readText('README.md');
 /** The pages in which every shell block contains only commands that end on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
@@ -25,12 +22,12 @@ for configuration errors and failures, and 2 for usage errors. [cli.schema.json]
 of \`--format json\`.
 `;
 
-/** Runs the program from the repository root. The only configuration is that of the repository. */
-const portico = (...args: readonly string[]) =>
-  run(process.execPath, [join(ROOT, 'bin', 'portico.mjs'), ...args], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'] },
-  });
+/** Runs a command in the repository root and returns its output. The only configuration is that of the repository. */
+async function portico(...args: readonly string[]): Promise<string> {
+  const { io, text } = processIoOf(ROOT);
+  expect(await runProgram(COMMANDS, args, io)).toBe(0);
+  return text.out;
+}
 
 /** Returns the arguments of each `portico` command in the pages' shell blocks. */
 function shownCommands(): string[][] {
@@ -75,8 +72,7 @@ describe('the commands of the documentation', () => {
   });
 
   it('accept the configuration of the repository', async () => {
-    const { stdout } = await portico('check');
-    expect(stdout).toMatch(/^OK: config\/portico\.yaml, \d+ operations, mode strict$/m);
+    expect(await portico('check')).toMatch(/^OK: config\/portico\.yaml, \d+ operations, mode strict$/m);
   });
 });
 
@@ -106,8 +102,8 @@ describe('the diagram of a request', () => {
   const section = sectionOf(readme, 'The path of a request');
 
   it("shows every stage, in the program's order", async () => {
-    const { stdout } = await portico('plan', '--config', writeEveryStage());
-    const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
+    const out = await portico('plan', '--config', writeEveryStage());
+    const plans = [...out.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
       // The plan is followed by the override.
       return (match[1] ?? '').replace(/ {3}\[.*$/, '').split(' → ');
     });
@@ -124,8 +120,8 @@ describe('the diagram of a request', () => {
 
   it('quotes lines that the program prints', async () => {
     const quoted = section.split('\n').filter((line) => line.includes(' → '));
-    const { stdout } = await portico('plan');
+    const out = await portico('plan');
     expect(quoted.length).toBeGreaterThan(0);
-    expect(stdout.split('\n')).toEqual(expect.arrayContaining(quoted));
+    expect(out.split('\n')).toEqual(expect.arrayContaining(quoted));
   });
 });

@@ -19,6 +19,7 @@ import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../build
 import { fastRoles, type RolesAccount } from '../builders/fast-roles.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { operation } from '../contract/sample.ts';
@@ -361,7 +362,7 @@ describe.each(WORLDS)('with $name', (world) => {
         for (const one of steps) await take(one, tags);
         failing = false;
       }),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: propertyRuns(10), endOnFailure: true },
     );
     // If pages were never served from the cache, the test would prove nothing.
     const results = ['hit', 'stale', 'coalesced'];
