@@ -16,7 +16,7 @@ const PORTS = ['--port', '0', '--admin-port', '0'];
 
 describe('packages that only some configurations need', () => {
   const env = hooked(`resolve(name, context, next) {
-    if (/opentelemetry[/](?!api)|rate-limiter|@redis/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
+    if (/opentelemetry[/](?!api)|rate-limiter-flexible|@redis/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
     return next(name === '@opentelemetry/sdk-trace' ? '@opentelemetry/sdk-trace-missing' : name, context);
   }`);
 
