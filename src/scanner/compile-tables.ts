@@ -3,7 +3,6 @@ import { compilePattern } from './compile-pattern.ts';
 import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
 import { type PlacedSchema, type SchemasByPath, UnsupportedSchema } from './schema-alternatives.ts';
 import * as layout from './table-layout.ts';
-import type { TableMemory } from './table-memory.ts';
 
 /**
  * The parts of a body that belong to an excerpt, as a tree of member names. The name `*` stands for every element of
@@ -250,4 +249,50 @@ const QUOTE = Buffer.from('"');
 /** Returns the hash of a name. The module computes it in the same way. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
+}
+
+const PAGE = 65_536;
+
+/** The memory of a WebAssembly module. */
+export interface ModuleMemory {
+  /** The current buffer. It is replaced whenever the memory grows. */
+  readonly buffer: ArrayBuffer;
+  readonly grow: (pages: number) => number;
+}
+
+/** The part of the module's memory that contains tables. Tables are never removed, and their addresses never change. */
+interface TableMemory {
+  /** Allocates `size` zeroed bytes and returns their address, which is a multiple of 16. */
+  readonly allocate: (size: number) => number;
+  /** Returns a view of the whole memory. It is valid until the next allocation. */
+  readonly view: () => DataView;
+  /** Copies bytes to an address. */
+  readonly write: (address: number, bytes: Uint8Array) => void;
+  /** The address after the last table. */
+  readonly end: number;
+}
+
+/** Creates a `TableMemory` in the memory of a module. */
+export function createTableMemory(memory: ModuleMemory): TableMemory {
+  const tables = {
+    end: layout.TABLES,
+    allocate(size: number) {
+      const address = tables.end;
+      tables.end += Math.ceil(size / 16) * 16;
+      growTo(memory, tables.end);
+      // Bodies are stored after the last table, so this part of the memory may still contain bytes from an earlier
+      // body.
+      new Uint8Array(memory.buffer).fill(0, address, tables.end);
+      return address;
+    },
+    view: () => new DataView(memory.buffer),
+    write: (address: number, bytes: Uint8Array) => new Uint8Array(memory.buffer).set(bytes, address),
+  };
+  return tables;
+}
+
+/** Grows a memory to at least this number of bytes. Existing views of the memory become invalid. */
+export function growTo(memory: ModuleMemory, bytes: number): void {
+  const missing = bytes - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
 }

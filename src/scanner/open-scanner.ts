@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonLimits } from '../lib/bounded-json.ts';
 import type { ScannedDifferences } from '../model/violation.ts';
-import { createTableCompiler, toExcerptTree } from './compile-tables.ts';
+import { createTableCompiler, createTableMemory, growTo, type ModuleMemory, toExcerptTree } from './compile-tables.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
 import { createReadDifferences, readExcerpt } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
-import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
