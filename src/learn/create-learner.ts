@@ -9,7 +9,7 @@ import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';
 import { countShapes, type Observations, type PathCounts, redactObservations } from './observations/observations.ts';
 import { compilePathTemplate } from '../privacy/path-text.ts';
-import { createPersonalMemory } from '../privacy/personal-text.ts';
+import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
 /** Samples responses. Sampling is fast enough to be done while requests are handled. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPersonalMemory, wordsOf } from '../../src/privacy/personal-text.ts';
+import { createPersonalMemory, wordsOf } from '../../src/privacy/personal-memory.ts';
 
 it.each(['Jana Nováková', 'jana_novakova', 'janaNovakova', 'Jana.Novakova@mail.example', 'NOVÁKOVÁ, Jana'])(
   'recognizes the words of a name however it is written: %s',
