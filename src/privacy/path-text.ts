@@ -1,4 +1,5 @@
-import { mayShow, isWord } from './shown-text.ts';
+import { mayShow } from './shown-text.ts';
+import { isWord } from './shown-name.ts';
 
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;

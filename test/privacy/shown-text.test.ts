@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isFieldName,
-  isHarmlessId,
-  isWord,
-  plainName,
-  plainParameter,
-  mayShow,
-  shownText,
-} from '../../src/privacy/shown-text.ts';
+import { isFieldName, isWord, plainName, plainParameter } from '../../src/privacy/shown-name.ts';
+import { isHarmlessId, mayShow, shownText } from '../../src/privacy/shown-text.ts';
 import { placeText } from '../../src/privacy/path-text.ts';
 
 describe('text that may not be shown', () => {

@@ -1,7 +1,7 @@
 import { anyIndex } from '../../lib/json-pointer.ts';
 import type { ItemsAt, Operation } from '../../model/operation.ts';
 import { type ScannedDifferences, isAdvisory, type Violation } from '../../model/violation.ts';
-import { plainName } from '../../privacy/shown-text.ts';
+import { plainName } from '../../privacy/shown-name.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
 import { itemPlace, itemsOf, type ParameterValues, toObject } from '../values.ts';

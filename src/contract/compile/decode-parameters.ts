@@ -1,7 +1,7 @@
 import { closestName } from '../../lib/closest-name.ts';
 import type { Operation, Parameter } from '../../model/operation.ts';
 import type { Violation, ViolationCategory } from '../../model/violation.ts';
-import { plainParameter } from '../../privacy/shown-text.ts';
+import { plainParameter } from '../../privacy/shown-name.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type ParameterValues, toProjection } from '../values.ts';
 import { parameterViolation } from '../violations.ts';

@@ -11,7 +11,7 @@ import {
 } from 'ajv/dist/2020.js';
 import { Type } from 'ajv/dist/compile/util.js';
 import { escapePointer } from '../../lib/json-pointer.ts';
-import { plainName } from '../../privacy/shown-text.ts';
+import { plainName } from '../../privacy/shown-name.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
 import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
 

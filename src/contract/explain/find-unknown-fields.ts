@@ -1,5 +1,5 @@
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { plainName } from '../../privacy/shown-text.ts';
+import { plainName } from '../../privacy/shown-name.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './compile-field-shape.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { UNDOCUMENTED_FIELD, type Violation } from '../../model/violation.ts';

@@ -1,4 +1,4 @@
-import { isWord } from '../../privacy/shown-text.ts';
+import { isWord } from '../../privacy/shown-name.ts';
 import type { PlaceSchema, TypedSite } from '../place-schema.ts';
 import {
   type DescribedObjects,

@@ -1,4 +1,4 @@
-import { isFieldName } from '../../privacy/shown-text.ts';
+import { isFieldName } from '../../privacy/shown-name.ts';
 import { below, type DistinctFacts, hashOf, itemOf, type Whereabouts } from './distinct-facts.ts';
 import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
