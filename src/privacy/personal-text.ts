@@ -1,7 +1,6 @@
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. This file is the only
- * place that lists them. Each expression looks ahead only a limited number of characters, so matching is fast even for
- * long strings.
+ * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. Every pattern is in
+ * this file. Each looks ahead only a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.

@@ -1,16 +1,24 @@
-import { mayShow, rememberedName } from './shown-text.ts';
+import { boundedMemo } from '../lib/bounded-memo.ts';
+import { mayShow } from './shown-text.ts';
 
 /** The replacement for a name that must not be shown. */
-export const HIDDEN_NAME = '?';
+const HIDDEN_NAME = '?';
 
 const MAX_NAME = 64;
-export const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-export const SIZE = /^\d{1,5}x\d{1,5}$/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const SIZE = /^\d{1,5}x\d{1,5}$/;
 
 /** Returns an untrusted name unchanged if it is a plain identifier that may be shown, or `?` otherwise. */
 export function plainName(name: string): string {
   return name.length <= MAX_NAME ? rememberedName(name) : HIDDEN_NAME;
 }
+
+const MAX_NAMES = 1_000;
+
+// Servers usually repeat the same undocumented fields, and checking a name takes longer than this lookup.
+const rememberedName = boundedMemo(MAX_NAMES, (name: string) =>
+  (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
+);
 
 /**
  * Returns a parameter's name if it is short and plain enough to be shown to the client that sent it. Returns an empty

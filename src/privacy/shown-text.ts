@@ -1,7 +1,6 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import { containsLongNumber, containsPersonalData, containsFourNumbers } from './personal-text.ts';
 import { containsCredential, containsRandomText } from './secret-text.ts';
-import { HIDDEN_NAME, IDENTIFIER, SIZE } from './shown-name.ts';
 
 const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
@@ -49,10 +48,3 @@ export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;
   return ID.test(sent) && !containsCredential(sent) && !containsPersonalData(sent) && !containsFourNumbers(sent);
 }
-
-const MAX_NAMES = 1_000;
-
-// Servers usually repeat the same undocumented fields, and checking a name takes longer than this lookup.
-export const rememberedName = boundedMemo(MAX_NAMES, (name: string) =>
-  (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
-);

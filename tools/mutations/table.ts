@@ -1220,17 +1220,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an IP address in a request id is logged',
   },
   {
-    file: 'src/privacy/shown-text.ts',
+    file: 'src/privacy/shown-name.ts',
     find: 'name.length <= MAX_NAME ? rememberedName(name) : HIDDEN_NAME',
     replace: 'rememberedName(name)',
-    test: 'test/privacy/shown-text.test.ts',
+    test: 'test/privacy/shown-name.test.ts',
     why: 'names of any length are remembered',
   },
   {
-    file: 'src/privacy/personal-text.ts',
+    file: 'src/privacy/personal-memory.ts',
     find: 'if (hashes.size < maxTexts) hashes.add',
     replace: 'hashes.add',
-    test: 'test/privacy/personal-text.test.ts',
+    test: 'test/privacy/personal-memory.test.ts',
     why: 'the hashes of personal values fill the memory',
   },
   {
