@@ -11,7 +11,7 @@ import type {
   PrivateOption,
 } from './openapi-document.ts';
 import type { OperationValidators } from './compile/compile-validators.ts';
-import type { SchemaFiles } from './explain/schema-errors.ts';
+import type { SchemaFiles } from './generate/generate-schemas.ts';
 import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 

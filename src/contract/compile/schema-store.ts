@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { Ajv2020, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
-import { EXPECTATIONS } from '../generate/generate-schemas.ts';
-import { openExplanations } from '../explain/explain-errors.ts';
-import type { Explain, SchemaFiles } from '../explain/schema-errors.ts';
+import { EXPECTATIONS, type SchemaFiles } from '../generate/generate-schemas.ts';
+import { type Explain, openExplanations } from '../explain/explain-errors.ts';
 
 /** A schema that is compiled twice: once to decide whether a value is valid, and once to explain why it is not. */
 export interface CompiledSchema {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { keysOf } from '../../lib/json-pointer.ts';
 import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
-import type { SchemaFiles } from './schema-errors.ts';
+import type { SchemaFiles } from '../generate/generate-schemas.ts';
 
 /**
  * The fields or elements that an alternative describes. `open`: the alternative does not restrict them. `none`: the

@@ -1,7 +1,7 @@
 import { escapePointer, keysOf, pointerTo } from '../../lib/json-pointer.ts';
 import type { Departure, Violation } from '../../model/violation.ts';
 import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './compile-field-shape.ts';
-import { placesIn, type SchemaFiles } from './schema-errors.ts';
+import { placesIn, type SchemaFiles } from '../generate/generate-schemas.ts';
 import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
 
 /** An expectation in the contract that a response does not meet. */

@@ -13,7 +13,21 @@ import { Type } from 'ajv/dist/compile/util.js';
 import { escapePointer } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/shown-name.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
-import { type Explain, placesIn, type SchemaError, type SchemaFiles } from './schema-errors.ts';
+import { placesIn, type SchemaFiles } from '../generate/generate-schemas.ts';
+
+/** An error in a value, found by validating the value against a schema. */
+export interface SchemaError {
+  readonly keyword: string;
+  /** The JSON pointer to the invalid part of the value. */
+  readonly at: string;
+  /** The schema that contains the keyword, as a file and a JSON pointer into it. */
+  readonly schema: string;
+  /** The value of the keyword in the schema. */
+  readonly limit: unknown;
+}
+
+/** Returns the errors of an invalid value, in the order in which Ajv reports them. */
+export type Explain = (value: unknown) => readonly SchemaError[];
 
 /**
  * The default limits. The first elements of an array usually show the cause. The limit on errors is the highest that

@@ -3,7 +3,7 @@ import type { CheckName } from '../../model/checks.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../../model/violation.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './compile-field-shape.ts';
-import type { SchemaError } from './schema-errors.ts';
+import type { SchemaError } from './explain-errors.ts';
 
 /** The check that a schema belongs to and the part of the message that the schema applies to. */
 export interface SchemaPlace {

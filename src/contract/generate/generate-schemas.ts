@@ -21,6 +21,9 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
+/** The generated schemas, keyed by their path relative to the schema folder. */
+export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
+
 /** Generates all schemas in a document, keyed by the path in each schema's `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
@@ -236,4 +239,21 @@ export function placeOfSchema(
     for (const [method, { operationId }] of Object.entries(methods))
       if (operationId === id) return `/paths/${escapePointer(path)}/${method}`;
   return '';
+}
+
+const placesByFiles = new WeakMap<SchemaFiles, ReadonlyMap<unknown, string>>();
+
+/** Returns the location of each schema as a file and a JSON pointer into that file. */
+export function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
+  const known = placesByFiles.get(files);
+  if (known !== undefined) return known;
+  const places = new Map<unknown, string>();
+  const visit = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    places.set(value, place);
+    for (const [key, child] of Object.entries(value)) visit(child, `${place}/${escapePointer(key)}`);
+  };
+  for (const [file, schema] of files) visit(schema, `${file}#`);
+  placesByFiles.set(files, places);
+  return places;
 }
