@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
-import { findUnmetExpectations, unmetExpectationsAt } from '../../src/contract/explain/expectations.ts';
-import { findUnknownFields } from '../../src/contract/explain/find-unknown-fields.ts';
+import {
+  findUnknownFields,
+  findUnmetExpectations,
+  unmetExpectationsAt,
+} from '../../src/contract/explain/advisories.ts';
 import { readDocument } from '../../src/contract/document/read-document.ts';
 import { contractFolder, responseFile } from '../../src/contract/contract-files.ts';
 import { referencedName } from '../../src/contract/openapi-document.ts';

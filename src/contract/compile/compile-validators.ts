@@ -2,7 +2,6 @@ import { mediaTypeOf, SEVERAL_TYPES } from '../../model/header-pairs.ts';
 import type { ScannedDifferences, Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
-import { findUnknownFields, type UnknownField, unknownFieldViolation } from '../explain/find-unknown-fields.ts';
 import {
   createDescribeFound,
   type DescribeFound,
@@ -12,10 +11,13 @@ import {
 } from '../explain/schema-violation.ts';
 import {
   expectationViolation,
+  findUnknownFields,
   findUnmetExpectations,
+  type UnknownField,
+  unknownFieldViolation,
   type UnmetExpectation,
   unmetExpectationsAt,
-} from '../explain/expectations.ts';
+} from '../explain/advisories.ts';
 import {
   type OpenApiDocument,
   type OperationObject,

@@ -132,7 +132,7 @@ const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.
 /** The Ajv settings for both deciding whether a value is valid and explaining its errors. */
 const SETTINGS: Options = {
   strict: true,
-  // These keywords do not affect validity. They are evaluated in expectations.ts.
+  // These keywords do not affect validity. They are evaluated in advisories.ts.
   keywords: [...EXPECTATIONS],
   // An overlay can add keywords next to a reference, where there is no `type`.
   strictTypes: false,

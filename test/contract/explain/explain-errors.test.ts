@@ -1,8 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_BASE } from '../../../src/contract/contract-files.ts';
-import { openExplanations } from '../../../src/contract/explain/explain-errors.ts';
-import type { SchemaError } from '../../../src/contract/explain/explain-errors.ts';
+import { openExplanations, type SchemaError } from '../../../src/contract/explain/explain-errors.ts';
 import type { SchemaObject, SchemaOrBoolean } from '../../../src/contract/openapi-document.ts';
 import { createSeededRandom, type SeededRandom } from '../../../src/lib/seeded-random.ts';
 import { EXPECTATIONS, generateSchemas } from '../../../src/contract/generate/generate-schemas.ts';
