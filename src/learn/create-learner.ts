@@ -2,9 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import { addValue, type SampleContext } from './shape/add-value.ts';
 import type { DocumentNode, SchemaNode } from './document.ts';
 import { compilePlaceSchemas } from './place-schema.ts';
-import type { SampledPath, SampledResponse } from './sample/sampled-response.ts';
 import { createDistinctFacts, hashOf } from './shape/distinct-facts.ts';
-import { sampleBody } from './sample/sample-body.ts';
+import { type SampledResponse, sampleBody } from './sample/sample-body.ts';
 import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';
 import { countShapes, type Observations, type PathCounts, redactObservations } from './observations/observations.ts';
@@ -23,6 +22,15 @@ export interface Learner {
   samplePath(path: SampledPath): void;
   /** Returns the observations in a form that may be stored and used for proposals. */
   observations(): Observations;
+}
+
+/** A response to a request for an undocumented path. */
+interface SampledPath {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** The body of a successful response. Undefined if the body was streamed. */
+  readonly json?: unknown;
 }
 
 /** The dependencies of a learner. */

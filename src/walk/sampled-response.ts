@@ -1,4 +1,4 @@
-import type { SampledResponse } from '../learn/sample/sampled-response.ts';
+import type { SampledResponse } from '../learn/sample/sample-body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 const SWITCHES = /(?:^|&)(?:wrap|v1)(?:=[^&]*)?/g;

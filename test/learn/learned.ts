@@ -7,7 +7,7 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { createLearner, type Learner } from '../../src/learn/create-learner.ts';
 import { emptyObservations } from '../../src/learn/observations/observations.ts';
-import type { SampledResponse } from '../../src/learn/sample/sampled-response.ts';
+import type { SampledResponse } from '../../src/learn/sample/sample-body.ts';
 import type { Limits, Proposal } from '../../src/learn/propose/proposal.ts';
 import { propose } from '../../src/learn/propose/propose.ts';
 import { readObservations, writeObservations } from '../../src/learn/observations/observation-file.ts';

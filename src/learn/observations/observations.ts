@@ -1,5 +1,11 @@
-import { mergeShapes, type ObjectCounts, type Shape } from '../shape/shape.ts';
-import { redactObjects, type RedactOptions, redactShape } from '../shape/redact-shape.ts';
+import {
+  mergeShapes,
+  type ObjectCounts,
+  redactObjects,
+  type RedactOptions,
+  redactShape,
+  type Shape,
+} from '../shape/shape.ts';
 
 /** How often a word occurred. */
 interface WordCounts {

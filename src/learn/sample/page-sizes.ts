@@ -1,5 +1,5 @@
 import { emptyPageSizes, type Observations, type PageSizes } from '../observations/observations.ts';
-import type { SampledResponse } from './sampled-response.ts';
+import type { SampledResponse } from './sample-body.ts';
 
 /** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;

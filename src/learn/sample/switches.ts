@@ -1,5 +1,5 @@
 import { type DistinctFacts, hashOf } from '../shape/distinct-facts.ts';
-import type { SampledResponse } from './sampled-response.ts';
+import type { SampledResponse } from './sample-body.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares responses to the same request with and without the switches `wrap` and `v1`. */
