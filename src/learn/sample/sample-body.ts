@@ -221,7 +221,7 @@ const matching: Compile = (pattern) => {
   const expression = new RegExp(String(pattern), 'u');
   return (value) => typeof value !== 'string' || expression.test(value);
 };
-const listed: Compile = (words) => (value) => !Array.isArray(words) || words.includes(value);
+const inList: Compile = (words) => (value) => !Array.isArray(words) || words.includes(value);
 
 const inRange: Compile = (format) => {
   const end = format === 'int32' ? 2 ** 31 : format === 'int64' ? 2 ** 63 : Infinity;
@@ -232,8 +232,8 @@ const inRange: Compile = (format) => {
 const KEYWORDS: Readonly<Record<string, Compile>> = {
   pattern: matching,
   'x-expected-pattern': matching,
-  enum: listed,
-  'x-expected-enum': listed,
+  enum: inList,
+  'x-expected-enum': inList,
   minimum: bound(numberOf, atLeast),
   maximum: bound(numberOf, atMost),
   minLength: bound(lengthOf, atLeast),
