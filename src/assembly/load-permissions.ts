@@ -5,8 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { StartFault } from '../model/fault.ts';
 import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
-import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
-import { loadRoles } from '../permissions/load-roles.ts';
+import { loadRoles, type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 
 /** The roles file in effect and the permissions compiled from it. */
 export interface LoadedPermissions {

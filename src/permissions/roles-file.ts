@@ -1,5 +1,8 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { parseDocument } from 'yaml';
 import { closestName } from '../lib/closest-name.ts';
-import { StartFault } from '../model/fault.ts';
+import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
 
 /** A role: its own permissions and the roles that it inherits from. */
 export interface Role {
@@ -68,3 +71,230 @@ export function unmappedPolicyOf(
   const message = `"${policy}" is not delegate, deny or a role`;
   throw new StartFault([{ source, pointer, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }
+
+/**
+ * Parses and checks a roles file. `catalogue` contains the names that the contract knows. If there are any errors,
+ * throws a `StartFault` with all of them.
+ */
+export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
+  const parsed = parseRolesText(text, source);
+  const faults: readonly Fault[] = parsed.raw ? checkRoles(parsed.raw, source, catalogue) : parsed.faults;
+  if (!parsed.raw || faults.length > 0) throw new StartFault(faults);
+  return toRolesFile(parsed.raw, source);
+}
+
+function toRolesFile(raw: RawRoles, source: string): RolesFile {
+  return {
+    source,
+    unmapped: raw.unmapped,
+    roles: new Map(
+      Object.entries(raw.roles).map(([name, { inherits = [], permissions = [] }]) => [name, { inherits, permissions }]),
+    ),
+    accounts: (raw.accounts ?? []).map(({ name, roles, groups = [], flags = [], demo = false, passwordHash }) => {
+      return { name, roles, groups, flags, demo, passwordHash };
+    }),
+  };
+}
+
+/** The names, from the contract and the configuration, that roles and accounts may use. */
+interface Catalogue {
+  readonly permissions: readonly string[];
+  readonly groups: readonly string[];
+  readonly flags: readonly string[];
+}
+
+/**
+ * Returns the errors that the schema cannot detect in a roles file: unknown names, inheritance cycles and duplicate
+ * accounts.
+ */
+function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
+  const faults: Fault[] = [];
+  const roleNames = Object.keys(raw.roles);
+  const groups = [...(raw.groups ?? []), ...(catalogue?.groups ?? [])];
+  const flags = [...(raw.flags ?? []), ...(catalogue?.flags ?? [])];
+  const expect = (what: string, given: readonly string[], known: readonly string[] | undefined, pointer: string) => {
+    given.forEach((name, index) => {
+      if (known === undefined || known.includes(name)) return;
+      const suggestion = closestName(name, known);
+      const message = `"${name}" is not a known ${what}`;
+      faults.push({ source, pointer: `${pointer}/${index}`, message, ...(suggestion ? { suggestion } : {}) });
+    });
+  };
+
+  for (const [name, { inherits = [], permissions = [] }] of Object.entries(raw.roles)) {
+    const pointer = pointerTo(['roles', name]);
+    expect('role', inherits, roleNames, `${pointer}/inherits`);
+    expect('permission', permissions, catalogue?.permissions, `${pointer}/permissions`);
+  }
+  for (const cycle of inheritanceCycles(raw.roles))
+    faults.push({ source, pointer: `/roles`, message: `roles inherit each other: ${cycle.join(' → ')}` });
+
+  const seen = new Set<string>();
+  (raw.accounts ?? []).forEach((account, index) => {
+    const pointer = `/accounts/${index}`;
+    if (seen.has(account.name)) faults.push({ source, pointer, message: `duplicate account "${account.name}"` });
+    seen.add(account.name);
+    expect('role', account.roles, roleNames, `${pointer}/roles`);
+    expect('group', account.groups ?? [], groups, `${pointer}/groups`);
+    expect('flag', account.flags ?? [], flags, `${pointer}/flags`);
+  });
+  if (raw.unmapped !== undefined) expectUnmapped(raw.unmapped, roleNames, source, faults);
+  return faults;
+}
+
+function expectUnmapped(unmapped: string, roleNames: readonly string[], source: string, faults: Fault[]): void {
+  const known = ['delegate', 'deny', ...roleNames];
+  if (known.includes(unmapped)) return;
+  const suggestion = closestName(unmapped, known);
+  const message = `"${unmapped}" is not delegate, deny or a role`;
+  faults.push({ source, pointer: '/unmapped', message, ...(suggestion ? { suggestion } : {}) });
+}
+
+type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
+
+/** Returns each inheritance cycle once, as a list that begins and ends with the same role. */
+function inheritanceCycles(roles: Inheritance): string[][] {
+  const parents = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
+  const cycles = new Map<string, string[]>();
+  const done = new Set<string>();
+  const visit = (name: string, trail: readonly string[]) => {
+    const start = trail.indexOf(name);
+    if (start >= 0) {
+      const cycle = trail.slice(start);
+      cycles.set([...cycle].sort().join('\n'), [...cycle, name]);
+    }
+    if (start >= 0 || done.has(name)) return;
+    for (const next of parents.get(name) ?? []) visit(next, [...trail, name]);
+    done.add(name);
+  };
+  for (const name of parents.keys()) visit(name, []);
+  return [...cycles.values()];
+}
+
+/** The data of a roles file that matches the schema. */
+interface RawRoles {
+  readonly unmapped?: string;
+  readonly groups?: readonly string[];
+  readonly flags?: readonly string[];
+  readonly roles: Readonly<
+    Record<string, { readonly inherits?: readonly string[]; readonly permissions?: readonly string[] }>
+  >;
+  readonly accounts?: readonly {
+    readonly name: string;
+    readonly roles: readonly string[];
+    readonly groups?: readonly string[];
+    readonly flags?: readonly string[];
+    readonly demo?: boolean;
+    readonly passwordHash?: string;
+  }[];
+}
+
+/** The data of a roles file, or all errors in its syntax and structure. */
+type ParsedRoles =
+  | { readonly raw: RawRoles; readonly faults: readonly [] }
+  | { readonly raw: undefined; readonly faults: readonly Fault[] };
+
+/**
+ * Parses YAML and validates it against the schema. Error messages never quote the text, because it contains password
+ * hashes.
+ */
+function parseRolesText(text: string, source: string): ParsedRoles {
+  const document = parseDocument(text);
+  const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
+    const what = code.toLowerCase().replaceAll('_', ' ');
+    return { source, pointer: '', message: `line ${at.line}, column ${at.col}: ${what}` };
+  });
+  if (broken.length > 0) return { raw: undefined, faults: broken };
+  let data: unknown;
+  try {
+    data = document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return {
+      raw: undefined,
+      faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
+    };
+  }
+  // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
+  // compiling the meta-schema at startup would take too long.
+  const constant = { validateSchema: false, meta: false, code: { optimize: false } };
+  const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
+    rolesFileSchema,
+  );
+  if (validate(data)) return { raw: data, faults: [] };
+  return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
+}
+
+function toFault(error: ErrorObject, source: string): Fault {
+  const { instancePath, params, keyword, parentSchema, message = 'does not match the schema' } = error;
+  const unknown: unknown = params['additionalProperty'];
+  if (typeof unknown !== 'string') return { source, pointer: instancePath, message: `${message} (${keyword})` };
+  const known = Object.keys((parentSchema?.['properties'] ?? {}) as object);
+  const suggestion = closestName(unknown, known) ?? `one of ${known.join(', ')}`;
+  return { source, pointer: `${instancePath}/${escapePointer(unknown)}`, message: 'unknown key', suggestion };
+}
+
+const names = (description: string) => ({
+  description,
+  type: 'array',
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: 200 },
+});
+
+/** The JSON Schema of the roles file. `config/roles.schema.json` is a copy for editors. */
+export const rolesFileSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Roles of Portico',
+  description: 'Roles, and the accounts that have them.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['roles'],
+  properties: {
+    unmapped: {
+      description:
+        'What a verified caller without an account may do: delegate leaves the decision to the upstream, deny refuses everything, and the name of a role grants that role. The default is delegate with the verifier upstream and deny with the verifier file.',
+      type: 'string',
+      minLength: 1,
+    },
+    groups: names('Every group that an account may be a member of.'),
+    flags: names('Every flag that an account may have; superuser grants all permissions but no group membership.'),
+    roles: {
+      description: 'Roles by name. Callers without a credential have the role anonymous.',
+      type: 'object',
+      propertyNames: { minLength: 1, maxLength: 100, not: { enum: ['delegate', 'deny'] } },
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          description: { description: 'A note for readers of the file. Portico ignores it.', type: 'string' },
+          inherits: names('Roles whose permissions this role inherits.'),
+          permissions: names('Permissions, by their names in the role editor.'),
+        },
+      },
+    },
+    accounts: {
+      description: 'The accounts, with their roles, groups and flags.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name', 'roles'],
+        properties: {
+          name: { description: 'The exact user name in the credential.', type: 'string', minLength: 1, maxLength: 256 },
+          roles: names('Roles of the account.'),
+          groups: names('Groups that the account is a member of.'),
+          flags: names('Flags of the account.'),
+          demo: {
+            description: 'Marks a public account, which is ignored with a real upstream.',
+            type: 'boolean',
+            default: false,
+          },
+          passwordHash: {
+            description: 'An argon2id hash from portico hash-password. Required only with the verifier file.',
+            type: 'string',
+            pattern: '^\\$argon2id\\$v=19\\$m=[0-9]+,t=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$',
+          },
+        },
+      },
+    },
+  },
+} as const;

@@ -6,7 +6,7 @@ import { configSchema } from '../../src/config/config-schema.ts';
 import { operationFaults } from '../../src/config/cross-faults.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
-import { rolesFileSchema } from '../../src/permissions/load-roles.ts';
+import { rolesFileSchema } from '../../src/permissions/roles-file.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'config', name), 'utf8');

@@ -5,7 +5,7 @@ import { loadSettings } from '../../src/config/load-settings.ts';
 import { settingWarnings } from '../../src/config/setting-warnings.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
-import { loadRoles } from '../../src/permissions/load-roles.ts';
+import { loadRoles } from '../../src/permissions/roles-file.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { load } from './load-in-folder.ts';

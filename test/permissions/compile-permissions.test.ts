@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveRole } from '../../src/permissions/compile-permissions.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import { loadRoles } from '../../src/permissions/load-roles.ts';
+import { loadRoles } from '../../src/permissions/roles-file.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {

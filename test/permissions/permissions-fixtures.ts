@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Principal } from '../../src/model/principal.ts';
 import type { Requirement } from '../../src/model/requirement.ts';
 import { compilePermissions, type PermissionsParts } from '../../src/permissions/compile-permissions.ts';
-import { loadRoles } from '../../src/permissions/load-roles.ts';
+import { loadRoles } from '../../src/permissions/roles-file.ts';
 
 /** The text of the bundled roles file. */
 export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.yaml'), 'utf8');
