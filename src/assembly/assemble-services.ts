@@ -7,7 +7,7 @@ import { observesLimits, type Settings } from '../config/settings.ts';
 import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import { createSharedLoginLimiter } from '../identity/identity-fleet.ts';
-import { createLoginLimiter } from '../identity/login-limiter.ts';
+import { createLoginLimiter } from '../identity/limits.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -5,7 +5,7 @@ import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.
 import type { AuthenticationTrace } from '../model/trace.ts';
 import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import { createLoginLimiter, type LoginLimiter } from './login-limiter.ts';
+import { createLoginLimiter, type LoginLimiter } from './limits.ts';
 import { createRefusals } from './refusals.ts';
 import type { Calibration, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';

@@ -6,7 +6,7 @@ import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
 import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import type { LoginLimiter } from './login-limiter.ts';
+import type { LoginLimiter } from './limits.ts';
 import type { Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that too many attempts have failed. */

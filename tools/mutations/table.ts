@@ -413,17 +413,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'callers get pages that are stored for others',
   },
   {
-    file: 'src/identity/login-limiter.ts',
+    file: 'src/identity/limits.ts',
     find: 'recent.length >= limitPerName && !isTrusted',
     replace: 'false',
-    test: 'test/identity/login-limiter.test.ts',
+    test: 'test/identity/limits.test.ts',
     why: 'many addresses can guess the password of one name without limit',
   },
   {
-    file: 'src/identity/login-limiter.ts',
+    file: 'src/identity/limits.ts',
     find: 'recent.length >= limitPerName && !isTrusted',
     replace: 'recent.length >= limitPerName',
-    test: 'test/identity/login-limiter.test.ts',
+    test: 'test/identity/limits.test.ts',
     why: 'an attack on a name locks out its user',
   },
   {
@@ -472,10 +472,10 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/identity/login-limiter.ts',
+    file: 'src/identity/limits.ts',
     find: 'if (limited === undefined) attemptsOf',
     replace: 'attemptsOf',
-    test: 'test/identity/login-limiter.test.ts',
+    test: 'test/identity/limits.test.ts',
     why: 'refused attempts from one network count toward the limit of the name',
   },
   {
@@ -1199,10 +1199,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an author that was seen again is forgotten too early',
   },
   {
-    file: 'src/permissions/load-roles.ts',
+    file: 'src/permissions/roles-file.ts',
     find: 'maxAliasCount: 100',
     replace: 'maxAliasCount: -1',
-    test: 'test/permissions/load-roles.test.ts',
+    test: 'test/permissions/roles-file.test.ts',
     why: 'a roles file with nested aliases grows to millions of values',
   },
   {

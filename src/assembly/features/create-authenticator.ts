@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import { type Authenticator, createAuthenticator as create } from '../../identity/create-authenticator.ts';
 import { createFileVerifier } from '../../identity/file-verifier.ts';
-import type { LoginLimiter } from '../../identity/login-limiter.ts';
+import type { LoginLimiter } from '../../identity/limits.ts';
 import { createUpstreamVerifier } from '../../identity/upstream-verifier.ts';
 import type { IdentityFleet } from '../../identity/identity-fleet.ts';
 import type { KeyedHash } from '../../identity/verify-credential.ts';
