@@ -16,7 +16,7 @@ import { createDecide } from '../pipeline/stages/authorize.ts';
 import { createCheckBody } from '../pipeline/stages/validate-body.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
-import { overrideTarget, type PlannedOperation } from '../pipeline/planned-operation.ts';
+import { overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import {
   compileUndocumentedPlan,

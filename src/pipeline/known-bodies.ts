@@ -4,23 +4,8 @@ import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';
 import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import type { PlannedOperation } from './planned-operation.ts';
-
-/** Facts about a parsed body, for stages that do not receive the body itself. */
-export interface BodyFacts {
-  /** False if the body is not JSON or was not parsed. */
-  readonly isJson: boolean;
-  /** True if the body has its items where the contract expects them. */
-  readonly isOuterForm: boolean;
-  readonly hasTopLevelError: boolean;
-  /**
-   * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
-   * (rules, 5).
-   */
-  readonly pageCount: number | undefined;
-  /** The tags of the items. Empty unless the operation's pages are cached. */
-  readonly tags: readonly string[];
-}
+import type { PlannedOperation } from './stage.ts';
+import type { BodyFacts } from './reply.ts';
 
 /** Returns the facts that stages need about a body. `json` is undefined if the body is not JSON. */
 export function bodyFactsOf(

@@ -4,7 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Checks } from '../model/checks.ts';
-import type { PlannedOperation } from './planned-operation.ts';
+import type { PlannedOperation } from './stage.ts';
 import type { UpstreamAddress } from '../upstream/upstream-url.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 

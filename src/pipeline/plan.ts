@@ -1,5 +1,9 @@
-import type { PlannedOperation } from './planned-operation.ts';
-import { type Handler, type StagePlanner, tolerant } from './stage.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { CheckName } from '../model/checks.ts';
+import { type Trace, checkFailed } from '../model/trace.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { Reply } from './reply.ts';
+import type { Handler, PlannedOperation, Stage, StagePlanner } from './stage.ts';
 
 /** The plan of a single operation: its composed handler and the names of its stages, outermost first. */
 export interface Plan extends PlannedOperation {
@@ -25,4 +29,42 @@ export function planLine(plan: Plan): string {
   const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
   const notes = words.map((one) => `   [${one}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${notes}`;
+}
+
+/** The check that each stage performs. */
+const CHECK_OF: Readonly<Record<string, CheckName>> = {
+  authorize: 'permissions',
+  'validate-body': 'requests',
+  'bound-page': 'pageBounds',
+  'validate-response': 'responses',
+};
+
+/**
+ * Makes a stage fault-tolerant for transparent mode. If the stage fails, the error is recorded and the stage is
+ * skipped. If the rest of the plan has already produced a reply, that reply is returned.
+ */
+function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
+  return (next) => {
+    const replies = new WeakMap<Trace, Reply | Promise<Reply>>();
+    const handle = stage((exchange) => {
+      const reply = next(exchange);
+      replies.set(exchange.trace, reply);
+      return reply;
+    });
+    return async (exchange) => {
+      try {
+        return await handle(exchange);
+      } catch (error) {
+        // These errors are decisions or transport failures, so they do not point to a defect in the stage.
+        if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
+        // The request must not be sent upstream twice, so a reply that has already been produced is returned. An error
+        // from the rest of the plan is rethrown here.
+        const reply = await replies.get(exchange.trace);
+        const check = CHECK_OF[name];
+        if (check === undefined) exchange.trace.cause ??= error;
+        else checkFailed(exchange.trace, check, checks[check], error);
+        return reply ?? next(exchange);
+      }
+    };
+  };
 }

@@ -1,7 +1,22 @@
 import type { Validity } from '../cache/may-store.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
-import type { BodyFacts } from './known-bodies.ts';
+
+/** Facts about a parsed body, for stages that do not receive the body itself. */
+export interface BodyFacts {
+  /** False if the body is not JSON or was not parsed. */
+  readonly isJson: boolean;
+  /** True if the body has its items where the contract expects them. */
+  readonly isOuterForm: boolean;
+  readonly hasTopLevelError: boolean;
+  /**
+   * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
+   * (rules, 5).
+   */
+  readonly pageCount: number | undefined;
+  /** The tags of the items. Empty unless the operation's pages are cached. */
+  readonly tags: readonly string[];
+}
 
 /** Facts about a response. Response validation and paging determine them, and the outer stages use them. */
 export interface ResponseFacts {

@@ -1,9 +1,8 @@
-import { GatewayError } from '../errors/gateway-error.ts';
-import type { CheckName } from '../model/checks.ts';
-import { type Trace, checkFailed } from '../model/trace.ts';
-import { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { OperationCacheOptions } from '../cache/cache-options.ts';
+import type { Checks, ErrorStyle } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Overridden, OverrideTarget } from '../overrides/override-effect.ts';
 import type { Exchange } from './exchange.ts';
-import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
 /**
@@ -22,40 +21,35 @@ export interface StagePlanner {
   plan(planned: PlannedOperation): Stage | undefined;
 }
 
-/** The check that each stage performs. */
-const CHECK_OF: Readonly<Record<string, CheckName>> = {
-  authorize: 'permissions',
-  'validate-body': 'requests',
-  'bound-page': 'pageBounds',
-  'validate-response': 'responses',
-};
+/** An operation with its configuration, before its plan is compiled. */
+export interface PlannedOperation {
+  readonly operation: Operation;
+  readonly checks: Checks;
+  /** Descriptions of the levels that differ from the configuration, used only for display. */
+  readonly moved?: readonly string[];
+  /** The effects of operators' overrides. Undefined if there are none. */
+  readonly overridden?: Overridden | undefined;
+  readonly errors: ErrorStyle;
+  /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
+  readonly transparent: boolean;
+  /** True if a service account is used instead of the caller's credential. */
+  readonly serviceCredential: boolean;
+  readonly maxPageSize: number;
+  /** The page size that the upstream uses if `pageSize` is absent. Undefined if it is unknown. */
+  readonly defaultPageSize: number | undefined;
+  /**
+   * Identifies everything that determines which pages may be stored and what a stored page means. It is part of the
+   * keys of stored pages and page counts, so a page is served after a reload only if its meaning has not changed.
+   */
+  readonly pageVersion: string;
+  /** The cache options. Undefined if the operation's responses are not stored. */
+  readonly cache: OperationCacheOptions | undefined;
+}
 
-/**
- * Makes a stage fault-tolerant for transparent mode. If the stage fails, the error is recorded and the stage is
- * skipped. If the rest of the plan has already produced a reply, that reply is returned.
- */
-export function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
-  return (next) => {
-    const replies = new WeakMap<Trace, Reply | Promise<Reply>>();
-    const handle = stage((exchange) => {
-      const reply = next(exchange);
-      replies.set(exchange.trace, reply);
-      return reply;
-    });
-    return async (exchange) => {
-      try {
-        return await handle(exchange);
-      } catch (error) {
-        // These errors are decisions or transport failures, so they do not point to a defect in the stage.
-        if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice, so a reply that has already been produced is returned. An error
-        // from the rest of the plan is rethrown here.
-        const reply = await replies.get(exchange.trace);
-        const check = CHECK_OF[name];
-        if (check === undefined) exchange.trace.cause ??= error;
-        else checkFailed(exchange.trace, check, checks[check], error);
-        return reply ?? next(exchange);
-      }
-    };
-  };
+/** Returns the facts that determine which kinds of override can affect an operation. */
+export function overrideTarget({
+  cache,
+  transparent,
+}: Pick<PlannedOperation, 'cache' | 'transparent'>): OverrideTarget {
+  return { isStored: cache !== undefined, transparent };
 }

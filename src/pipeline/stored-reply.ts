@@ -12,7 +12,7 @@ import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import { contentType, type HeaderPairs, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
 import type { Exchange, TargetKeys } from './exchange.ts';
-import type { PlannedOperation } from './planned-operation.ts';
+import type { PlannedOperation } from './stage.ts';
 import type { Reply } from './reply.ts';
 
 /** Creates the reply that serves a stored page. */

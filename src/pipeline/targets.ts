@@ -13,7 +13,7 @@ import { canonicalTarget } from '../paging/canonical-target.ts';
 import { type RequestedPage, toRequestedPage } from '../paging/requested-page.ts';
 import type { Plan } from './plan.ts';
 import type { TargetKeys } from './exchange.ts';
-import type { PlannedOperation } from './planned-operation.ts';
+import type { PlannedOperation } from './stage.ts';
 import { requestRefusal } from './request-refusal.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/verdict.ts';
 

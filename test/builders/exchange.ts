@@ -17,8 +17,7 @@ import type { Grants } from '../../src/permissions/decide.ts';
 import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
-import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
-import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
+import type { Handler, StagePlanner, PlannedOperation } from '../../src/pipeline/stage.ts';
 
 /** Creates a documented list operation with paging. Its responses can be cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {

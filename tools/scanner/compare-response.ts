@@ -4,7 +4,7 @@ import type { ParameterValues } from '../../src/contract/values.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../src/lib/bounded-json.ts';
 import type { Operation } from '../../src/model/operation.ts';
 import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
-import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
+import type { PlannedOperation } from '../../src/pipeline/stage.ts';
 import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
 import { ADDRESS, type CompareBody } from './compare-body.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { overrideTarget } from '../../pipeline/planned-operation.ts';
+import { overrideTarget } from '../../pipeline/stage.ts';
 import { createOverrides, type Overrides } from '../../overrides/create-overrides.ts';
 import {
   createOverrideFiles,

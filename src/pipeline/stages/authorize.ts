@@ -13,10 +13,9 @@ import { decide, type Grants } from '../../permissions/decide.ts';
 import { type FetchJson, type Ownership, ownershipOf } from '../../permissions/ownership.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { Exchange } from '../exchange.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner, PlannedOperation } from '../stage.ts';
 
 /**
  * Refuses callers who lack the permissions that the contract requires, and compares the gateway's verdict with the

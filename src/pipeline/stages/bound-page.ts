@@ -10,9 +10,8 @@ import {
 } from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../stored-reply.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner } from '../stage.ts';
+import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 
 /**
  * Checks `page` and `pageSize` against their bounds before the request is sent upstream, and again when the response

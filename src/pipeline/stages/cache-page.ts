@@ -10,9 +10,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../stored-reply.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner } from '../stage.ts';
+import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 
 /** The services that this stage needs. */
 export interface CachePageServices {

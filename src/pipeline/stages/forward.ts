@@ -22,9 +22,8 @@ import {
 import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';
 import type { Exchange } from '../exchange.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner, PlannedOperation } from '../stage.ts';
 import { endedEarly, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */

@@ -20,9 +20,8 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
 import type { FetchJson } from '../../permissions/ownership.ts';
 import type { Exchange } from '../exchange.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner, PlannedOperation } from '../stage.ts';
 
 /** The result of checking a request body: its violations, and the code and details to use for a refusal. */
 export interface BodyFindings {

@@ -23,8 +23,7 @@ import type { ResponseFacts, Reply } from '../reply.ts';
 import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { StagePlanner, PlannedOperation } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
 
 /** Services that response validation needs. */
