@@ -1,7 +1,6 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { toErrorBody } from '../errors/error-body.ts';
-import type { GatewayError } from '../errors/gateway-error.ts';
+import { type GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 

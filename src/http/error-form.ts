@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
-import type { ErrorForm } from '../errors/error-body.ts';
+import type { ErrorForm } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 
 /** Options for the form of error bodies. */

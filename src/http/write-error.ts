@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toErrorBody } from '../errors/error-body.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
+import { GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';

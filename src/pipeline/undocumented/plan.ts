@@ -4,11 +4,10 @@ import type { Handler, Stage } from '../stage.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { limitBy } from '../stages/limit-rate.ts';
 import { authorize, type UndocumentedAccess } from './authorize.ts';
-import { findAddresses } from './find-addresses.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
 import type { AllowEntry } from './policy.ts';
 import { mayWrite, purgeTags, type UndocumentedPurge } from './purge-tags.ts';
-import { type AddressServices, rewriteAddresses } from './rewrite-addresses.ts';
+import { type AddressServices, rewriteAddresses, findAddresses } from './rewrite-addresses.ts';
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
