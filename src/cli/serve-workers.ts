@@ -5,7 +5,7 @@ import { createGateway, type Gateway } from '../gateway.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reachableHost } from '../lib/host-name.ts';
 import { createPeer, type IpcPort } from '../workers/ipc-peer.ts';
-import { createPrimaryChangeLog } from '../workers/primary-change-log.ts';
+import { createPrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import {
   superviseWorkers,
   type Supervisor,

@@ -10,11 +10,9 @@ import type { LedgerQuery } from '../../model/ledger-entry.ts';
 import type { RateLimiter, Taken } from '../../pipeline/rate-limiter.ts';
 import type { SharedDocument } from '../../redis/shared-document.ts';
 import type { Peer } from '../../workers/ipc-peer.ts';
-import type { PrimaryChangeLog } from '../../workers/primary-change-log.ts';
-import { openPrimaryDocument } from '../../workers/primary-document.ts';
+import { type PrimaryChangeLog, createWorkerChangeLog } from '../../workers/ipc-change-log.ts';
+import { openPrimaryDocument, openWorkerDocument } from '../../workers/ipc-document.ts';
 import type { Supervisor, WorkerIdentity } from '../../workers/supervise-workers.ts';
-import { createWorkerChangeLog } from '../../workers/worker-change-log.ts';
-import { openWorkerDocument } from '../../workers/worker-document.ts';
 import type { OwnParts, SharedState } from './shared-state.ts';
 
 /** The role of this process in a gateway that consists of several processes. */

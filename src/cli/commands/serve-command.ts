@@ -18,8 +18,7 @@ import {
   REFERENCE_FLAGS,
   settingsFrom,
 } from '../flags/config-flags.ts';
-import { onReloadSignal, terminalWatch } from '../terminal/reload-signal.ts';
-import { endWithRunner, untilSignal } from '../terminal/signals.ts';
+import { endWithRunner, untilSignal, onReloadSignal, terminalWatch } from '../terminal/signals.ts';
 import { useFlagsForServing } from '../v8-flags.ts';
 
 /** The `portico serve` command runs the gateway. Without a configured upstream, it uses the reference server. */

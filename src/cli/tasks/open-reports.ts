@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -6,12 +6,13 @@ import { emptySnapshot } from '../../ledger/ledger-snapshot.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
+import { StartFault } from '../../model/fault.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
+import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
-import { readReportFile } from './read-report-file.ts';
 
 /** Creates reports from the ledger that the command line or the configuration specifies, or from another file. */
 export interface Reports {
@@ -68,3 +69,38 @@ const queryOf = ({ since, operation, release, replica }: ReportScope): LedgerQue
   ...(release !== undefined && { release }),
   ...(replica !== undefined && { replica }),
 });
+
+/** The maximum size of an exported report, in bytes. */
+const MAX_REPORT_BYTES = 256 * 1024 * 1024;
+
+/** Reads a ledger file or a JSON report. Throws a StartFault for any other file. */
+async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
+  if (!existsSync(path)) throw fault(path, 'does not exist');
+  if (isJson(path)) return readExported(path);
+  return (await ledgerAt(withLedgerFile(ledger, path)).read(query)) ?? emptySnapshot({}, systemClock());
+}
+
+function readExported(path: string): LedgerSnapshot {
+  if (statSync(path).size > MAX_REPORT_BYTES) throw fault(path, `is larger than ${MAX_REPORT_BYTES} bytes`);
+  try {
+    return parseJsonReport(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof ReportFault) throw fault(path, error.message);
+    throw error;
+  }
+}
+
+/** Returns true if a file begins like JSON. An SQLite file begins with `SQLite format`. */
+function isJson(path: string): boolean {
+  if (!statSync(path).isFile()) throw fault(path, 'is not a file');
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(64);
+    const length = readSync(file, start, 0, start.length, 0);
+    return /^\uFEFF?\s*[{[]/.test(start.toString('utf8', 0, length));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);

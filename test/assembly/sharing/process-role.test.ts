@@ -3,7 +3,7 @@ import { joinPrimary, type PrimaryRole, shareWithProcesses } from '../../../src/
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { SharedChange } from '../../../src/model/change-log.ts';
 import { createPeer, type Peer } from '../../../src/workers/ipc-peer.ts';
-import { createPrimaryChangeLog } from '../../../src/workers/primary-change-log.ts';
+import { createPrimaryChangeLog } from '../../../src/workers/ipc-change-log.ts';
 import { ipcChannel } from '../../builders/ipc-channel.ts';
 
 /** Creates a primary process without workers, and connects workers to it. All of them run in this process. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { onReloadSignal } from '../../../src/cli/terminal/reload-signal.ts';
+import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { until } from '../../builders/until.ts';
 import { serve } from '../../http/serve.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Peer } from '../../src/workers/ipc-peer.ts';
-import { openPrimaryDocument } from '../../src/workers/primary-document.ts';
+import { openPrimaryDocument, openWorkerDocument } from '../../src/workers/ipc-document.ts';
 import type { Worker, WorkerIdentity } from '../../src/workers/supervise-workers.ts';
-import { openWorkerDocument } from '../../src/workers/worker-document.ts';
 
 type Handlers = Record<string, (value: never, worker: WorkerIdentity) => unknown>;
 

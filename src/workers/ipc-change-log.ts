@@ -1,9 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
-import type { ChangeListener, ChangeLog, SharedChange } from '../model/change-log.ts';
+import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
+import type { Peer } from './ipc-peer.ts';
 import type { Worker } from './supervise-workers.ts';
 
 /** A change with its number, as sent to the workers by the primary process. */
-export interface NumberedChange {
+interface NumberedChange {
   readonly number: number;
   readonly change: SharedChange;
   /** The number of pages that the other workers have removed. */
@@ -27,9 +28,9 @@ export interface PrimaryChangeLog extends ChangeLog {
  * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably about
  * to end.
  */
-export const APPLY_MS = 2_000;
+const APPLY_MS = 2_000;
 /** The lineage of the log. It never changes, because the primary process outlives every worker and has a single log. */
-export const LINEAGE = 'primary';
+const LINEAGE = 'primary';
 
 /** Creates the log in the primary process. `workers` returns all workers that have joined. */
 export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: Clock): PrimaryChangeLog {
@@ -59,6 +60,39 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
       listener.reset({ lineage: LINEAGE, number });
     },
     position: () => ({ lineage: LINEAGE, number }),
+    syncedAt: clock,
+    close: async () => undefined,
+  };
+}
+
+/**
+ * Creates the log in a worker. The channel delivers all messages in order and exists as long as the worker, so the
+ * worker cannot miss a change. `receive` applies a change that another process has appended.
+ */
+export function createWorkerChangeLog(
+  primary: Peer,
+  listener: ChangeListener,
+  clock: Clock,
+): ChangeLog & { receive(given: NumberedChange): number | void } {
+  let position: LogPosition = { lineage: LINEAGE, number: 0 };
+  const moveTo = (number: number) => {
+    if (number > position.number) position = { lineage: LINEAGE, number };
+  };
+  return {
+    async append(change) {
+      // If the primary process has ended, this worker will also end soon, and it has already applied the change itself.
+      const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
+      if (appended === undefined) return undefined;
+      const { number, pages } = appended as NumberedChange;
+      listener.apply(change, number, true);
+      moveTo(number);
+      return pages;
+    },
+    receive({ number, change }) {
+      moveTo(number);
+      return listener.apply(change, number, false);
+    },
+    position: () => position,
     syncedAt: clock,
     close: async () => undefined,
   };
