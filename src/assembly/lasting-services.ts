@@ -39,8 +39,7 @@ import { type Acceptance, baselineFollower } from './features/baseline.ts';
 import { createLearning, type Learning } from './features/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, viewOfProcess } from './operators/operator-view.ts';
-import { viewOfWorkers } from './operators/view-of-workers.ts';
+import { type OperatorView, viewOfProcess, viewOfWorkers } from './operators/operator-view.ts';
 import {
   type ProcessChanges,
   type ProcessRole,

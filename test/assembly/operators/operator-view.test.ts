@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { viewOfWorkers } from '../../../src/assembly/operators/view-of-workers.ts';
+import { viewOfWorkers } from '../../../src/assembly/operators/operator-view.ts';
 import type { PrimaryRole } from '../../../src/assembly/sharing/process-role.ts';
 import { createUpstreams } from '../../../src/assembly/features/upstreams.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
