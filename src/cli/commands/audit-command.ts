@@ -6,11 +6,11 @@ import type { Settings } from '../../config/settings.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
+import { plainText } from '../../report/plain-text.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag } from '../flags/flag-values.ts';
-import { auditLines } from '../terminal/finding-lines.ts';
 
 /** The `portico audit` command ranks the risks in a valid configuration. */
 export const auditCommand: Command = {
@@ -68,3 +68,17 @@ function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly 
 // On Windows, permission bits do not show who may read a file.
 const permissionBits = (file: string): number | undefined =>
   process.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
+
+/** Formats the findings of `portico audit`. */
+function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
+  return [
+    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
+      `${severity.toUpperCase()}  ${rule}`,
+      `  ${key} (${source}): ${plainText(found.join('; '))}`,
+      `  risk: ${risk}`,
+      `  fix:  ${fix}`,
+      '',
+    ]),
+    `Findings in ${file} (mode ${mode.name}): ${severityCounts(findings)}`,
+  ];
+}

@@ -5,13 +5,14 @@ import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } f
 import { CannotProbe } from '../../doctor/probe.ts';
 import { ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
+import { severityCounts } from '../../model/severity.ts';
+import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/upstream-url.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credentials.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { DELAY_FLAG } from '../flags/walk-flags.ts';
-import { doctorLines } from '../terminal/finding-lines.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 
 /** The `portico doctor` command examines a live server and recommends a configuration for it. */
@@ -120,6 +121,29 @@ function planLines(
     `  ${'certificate'.padEnd(width)}  performs a TLS handshake, if the URL is https`,
     ...PROBES.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`),
   ];
+}
+
+/** Formats the result of `portico doctor`, with the recommended configuration at the end. */
+function doctorLines(examination: Examination): readonly string[] {
+  const { url, requests, steps, findings } = examination;
+  return [
+    `${url}: ${requests} requests`,
+    '',
+    ...steps.flatMap(stepLines),
+    '',
+    `Findings: ${severityCounts(findings)}`,
+    ...findings.flatMap(({ severity, text, advice }) => [
+      `  ${severity.toUpperCase()}  ${plainText(text)}`,
+      `    ${plainText(advice)}`,
+    ]),
+    '',
+    ...recommendedConfiguration(examination).trimEnd().split('\n'),
+  ];
+}
+
+function stepLines({ name, facts, notDone }: Examination['steps'][number]): readonly string[] {
+  const texts = notDone === undefined ? facts : [...facts, `not done: ${notDone}`];
+  return texts.map((text) => `  ${name}: ${plainText(text)}`);
 }
 
 function doctorJson(examination: Examination): string {

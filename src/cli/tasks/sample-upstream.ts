@@ -13,9 +13,7 @@ import { readCredential } from '../flags/credentials.ts';
 import { numberFlag } from '../flags/flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkedParameters, walkIds } from '../flags/walk-flags.ts';
-import { walkFailure } from '../terminal/walk-failure.ts';
-import { unseenLines } from '../terminal/walk-lines.ts';
-import { createWalkProgress } from '../terminal/walk-progress.ts';
+import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-output.ts';
 
 /**
  * Samples the responses of a live server, to learn about the parts that the contract leaves unspecified. Returns the

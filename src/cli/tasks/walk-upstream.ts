@@ -15,9 +15,7 @@ import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkFailure } from '../terminal/walk-failure.ts';
-import { walkLines } from '../terminal/walk-lines.ts';
-import { createWalkProgress } from '../terminal/walk-progress.ts';
+import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-output.ts';
 import { openReports } from './open-reports.ts';
 
 /**

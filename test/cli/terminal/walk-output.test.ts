@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { walkFailure } from '../../../src/cli/terminal/walk-failure.ts';
+import { createWalkProgress, walkFailure } from '../../../src/cli/terminal/walk-output.ts';
 
 const URL = 'http://127.0.0.1:9';
 const lineOf = (user?: string) => ({ last: (name: string) => ({ against: URL, user })[name] });
@@ -37,4 +37,24 @@ it('a walk without any response fails, even if it reached its request limit', ()
 it('a walk with one successful response succeeds, and so does one without requests', () => {
   expect(walkFailure(walkedWith([401, 9], [200, 1]), lineOf())).toBeUndefined();
   expect(walkFailure(walkedWith(), lineOf())).toBeUndefined();
+});
+
+it('the total of the progress stays the same while the number of planned requests changes', () => {
+  const shown: string[] = [];
+  const progress = createWalkProgress({ live: (text) => void shown.push(text), err: () => undefined }, 200);
+  for (const [sent, left] of [
+    [1, 9],
+    [50, 400],
+    [100, 3],
+  ] as const)
+    progress.step({ sent, left, operation: 'listQuestions' });
+  progress.step({ sent: 101, operation: 'undocumented paths' });
+  progress.end();
+  expect(shown).toEqual([
+    `[${' '.repeat(24)}] 1 of at most 200 requests  listQuestions`,
+    `[${'#'.repeat(6)}${' '.repeat(18)}] 50 of at most 200 requests  listQuestions`,
+    `[${'#'.repeat(12)}${' '.repeat(12)}] 100 of at most 200 requests  listQuestions`,
+    '101 requests  undocumented paths',
+    '',
+  ]);
 });
