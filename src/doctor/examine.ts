@@ -11,8 +11,16 @@ import {
   ProbingEnded,
   type ProbeResponse,
 } from './probe-client.ts';
-import type { DoctorFinding, ProbeResult, Recommendation } from './probe-result.ts';
-import { CannotProbe, type Probe, type ProbeContext, type ReadableList, valuesOf } from './probe.ts';
+import {
+  CannotProbe,
+  type DoctorFinding,
+  type Probe,
+  type ProbeContext,
+  type ProbeResult,
+  type ReadableList,
+  type Recommendation,
+  valuesOf,
+} from './probe.ts';
 import { examineCertificate } from './probes/certificate.ts';
 import { challengeProbe } from './probes/challenge.ts';
 import { clockProbe } from './probes/clock-skew.ts';

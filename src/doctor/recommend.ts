@@ -1,6 +1,6 @@
 import { plainText, wrapText } from '../report/plain-text.ts';
 import type { Examination } from './examine.ts';
-import type { Recommendation } from './probe-result.ts';
+import type { Recommendation } from './probe.ts';
 
 const WIDTH = 100;
 

@@ -1,8 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { loadOperations } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
-import type { ProbeResult } from '../../src/doctor/probe-result.ts';
-import type { Probe, ProbeContext } from '../../src/doctor/probe.ts';
+import type { Probe, ProbeContext, ProbeResult } from '../../src/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/doctor/probe-client.ts';
 import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';

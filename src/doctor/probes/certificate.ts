@@ -3,8 +3,7 @@ import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import { DAY_MS } from '../../lib/clock.ts';
 import { failureHint } from '../../upstream/failures/failure-hints.ts';
 import { toTransportFailure } from '../../upstream/failures/transport-failure.ts';
-import { applicable, type DoctorFinding } from '../probe-result.ts';
-import { CannotProbe } from '../probe.ts';
+import { applicable, CannotProbe, type DoctorFinding } from '../probe.ts';
 
 interface CertificateOptions {
   readonly timeoutMs: number;

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
-import { applicable, type DoctorFinding, type Recommendation } from '../probe-result.ts';
-import { type Probe, type ProbeContext, respond, valuesOf } from '../probe.ts';
+import {
+  applicable,
+  type DoctorFinding,
+  type Probe,
+  type ProbeContext,
+  type Recommendation,
+  respond,
+  valuesOf,
+} from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;

@@ -1,5 +1,4 @@
-import { applicable, type DoctorFinding } from '../probe-result.ts';
-import { CannotProbe, type Probe, readableList, respond, valuesOf } from '../probe.ts';
+import { applicable, CannotProbe, type DoctorFinding, type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
 const MAX_SKEW_SECONDS = 5;
 const SAMPLES = 3;

@@ -1,8 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, type DoctorFinding } from '../probe-result.ts';
-import { type Probe, readableList, respond, valuesOf } from '../probe.ts';
+import { applicable, type DoctorFinding, type Probe, readableList, respond, valuesOf } from '../probe.ts';
 
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 

@@ -1,7 +1,6 @@
 import { countWords } from '../../report/report-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
-import type { DoctorFinding, Recommendation } from '../probe-result.ts';
-import { type Probe, type ProbeContext, readableList } from '../probe.ts';
+import { type DoctorFinding, type Probe, type ProbeContext, readableList, type Recommendation } from '../probe.ts';
 
 interface Level {
   readonly concurrency: number;

@@ -1,5 +1,12 @@
-import { applicable, type DoctorFinding, type Recommendation } from '../probe-result.ts';
-import { type Probe, readableList, respond, valuesOf } from '../probe.ts';
+import {
+  applicable,
+  type DoctorFinding,
+  type Probe,
+  readableList,
+  type Recommendation,
+  respond,
+  valuesOf,
+} from '../probe.ts';
 
 /** Determines whether the server responds with 304 for an unchanged page and which caching headers it sends. */
 export const conditionalProbe: Probe = {

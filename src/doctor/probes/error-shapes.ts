@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errorShape } from '../../upstream/failures/translate-failure.ts';
 import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, type DoctorFinding } from '../probe-result.ts';
-import { type Probe, respond } from '../probe.ts';
+import { applicable, type DoctorFinding, type Probe, respond } from '../probe.ts';
 
 /** Matches stack traces and server names, which reveal server internals. */
 const INTERNALS =

@@ -1,7 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applicable, type DoctorFinding, type ProbeResult } from '../probe-result.ts';
-import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
+import {
+  applicable,
+  type DoctorFinding,
+  type Probe,
+  type ProbeContext,
+  type ProbeResult,
+  readableList,
+  respond,
+  valuesOf,
+} from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 /**

@@ -2,8 +2,7 @@ import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounde
 import { membersOf } from '../../lib/plain-object.ts';
 import { DEFAULT_PAGING_OPTIONS } from '../../paging/paging-options.ts';
 import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, type Recommendation } from '../probe-result.ts';
-import { CannotProbe, type Probe, readableList, respond } from '../probe.ts';
+import { applicable, CannotProbe, type Probe, readableList, type Recommendation, respond } from '../probe.ts';
 
 /** The page sizes to request, in ascending order. */
 const SIZES = [10, 50, 100, 200];

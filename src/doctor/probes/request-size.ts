@@ -1,6 +1,5 @@
 import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
-import { applicable } from '../probe-result.ts';
-import { type Probe, readableList } from '../probe.ts';
+import { applicable, type Probe, readableList } from '../probe.ts';
 
 /** The sizes of an additional header, in bytes. The default limits of common servers lie between these sizes. */
 const SIZES = [3500, 7500, 15_500];

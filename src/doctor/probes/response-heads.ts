@@ -1,6 +1,13 @@
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
-import { applicable, type DoctorFinding } from '../probe-result.ts';
-import { type Probe, type ProbeContext, readableList, respond, valuesOf } from '../probe.ts';
+import {
+  applicable,
+  type DoctorFinding,
+  type Probe,
+  type ProbeContext,
+  readableList,
+  respond,
+  valuesOf,
+} from '../probe.ts';
 import type { ProbeResponse } from '../probe-client.ts';
 
 /** Headers that may occur several times. */
