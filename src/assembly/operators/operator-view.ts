@@ -8,8 +8,7 @@ import type { NumericSources } from '../../telemetry/scrape-metrics.ts';
 import type { UpstreamStats } from '../../upstream/create-upstream.ts';
 import type { GateHistory } from '../../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../upstream/upstream-health.ts';
-import { countsOf, sumOfStats, worstHealth } from '../features/upstream-stats.ts';
-import type { Upstreams } from '../features/upstreams.ts';
+import { countsOf, sumOfStats, type Upstreams } from '../features/upstreams.ts';
 import type { PrimaryRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { isReport, type WorkerReport } from './worker-report.ts';
@@ -166,6 +165,27 @@ export function viewOfWorkers(
     },
   };
   return view;
+}
+
+/** Returns the worst of several states of health. The numbers of requests to each address are added up. */
+function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
+  const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
+  const byAddress = Map.groupBy(
+    all.flatMap(({ addresses }) => addresses),
+    ({ address }) => address,
+  );
+  return {
+    status: status ?? 'healthy',
+    reasons: [...new Set(all.flatMap(({ reasons }) => reasons))],
+    addresses: [...byAddress.values()].flatMap((same) => {
+      const worst = same.find((one) => one.state === 'ejected' || one.probe === 'failed') ?? same[0];
+      if (worst === undefined) return [];
+      const sum = (of: 'succeeded' | 'failed') =>
+        same.reduce((total, { requests }) => total + (requests?.[of] ?? 0), 0);
+      const requests = worst.requests && { requests: { succeeded: sum('succeeded'), failed: sum('failed') } };
+      return [{ ...worst, ...requests, inFlight: same.reduce((total, { inFlight }) => total + inFlight, 0) }];
+    }),
+  };
 }
 
 function sumOfCounts<Counts extends Readonly<Record<string, number>>>(all: readonly Counts[]): Counts {
