@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, toErrorBody } from '../errors/gateway-error.ts';
+import accepts from 'accepts';
+import { type ErrorForm, GatewayError, toErrorBody } from '../errors/gateway-error.ts';
+import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
-import { type ErrorFormOptions, formOf } from './error-form.ts';
 
 /** Options for error responses. */
-export interface WriteErrorOptions extends EdgeHeaderOptions, ErrorFormOptions {
+export interface WriteErrorOptions extends EdgeHeaderOptions {
+  readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
+  /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
+  readonly hasErrorMessage: (operationId: string | undefined) => boolean;
   /** Whether the `Proxy-Status` header is added to errors that the upstream caused. */
   readonly proxyStatusHeader: boolean;
 }
@@ -51,6 +55,18 @@ function toError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
   return new GatewayError('internal_error', 'Portico failed to process this request.', { cause: thrown });
+}
+
+/** Returns the form of an error body: the operation's legacy form, or the normalized form that the client accepts. */
+function formOf(
+  req: IncomingMessage,
+  operationId: string | undefined,
+  { errorsFor, hasErrorMessage }: WriteErrorOptions,
+): ErrorForm {
+  if (errorsFor(operationId) === 'legacy') return hasErrorMessage(operationId) ? 'legacy-message' : 'legacy';
+  return accepts(req).type(['application/json', 'application/problem+json']) === 'application/problem+json'
+    ? 'problem'
+    : 'normalized';
 }
 
 /**

@@ -679,14 +679,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a response that cannot be written keeps its connection to the upstream',
   },
   {
-    file: 'src/http/write-stream.ts',
+    file: 'src/http/write-reply.ts',
     find: "if (state !== 'reading' || res.writableNeedDrain) awaitClient();",
     replace: '',
     test: 'test/http/write-reply.test.ts',
     why: 'Portico waits forever for a client that does not read the last bytes',
   },
   {
-    file: 'src/http/write-stream.ts',
+    file: 'src/http/write-reply.ts',
     find: 'else if (unsent === 0) res.destroy();',
     replace: 'else res.destroy();',
     test: 'test/http/write-reply.test.ts',
@@ -700,7 +700,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a request for an undocumented path loses its body',
   },
   {
-    file: 'src/http/write-stream.ts',
+    file: 'src/http/write-reply.ts',
     find: "if (state === 'read') res.end();",
     replace: 'if (state) res.end();',
     test: 'test/http/write-reply.test.ts',
