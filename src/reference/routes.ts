@@ -1,6 +1,5 @@
 import type { LegacyRoute } from './http/route.ts';
 import { listActions } from './operations/actions.ts';
-import { copyAttachments } from './operations/attachments.ts';
 import {
   createComment,
   getComment,
@@ -10,14 +9,13 @@ import {
 } from './operations/comments.ts';
 import { getGdprJob, uploadGdprFile } from './operations/gdpr.ts';
 import { cancelWiki, unmarkFavorite } from './operations/marks.ts';
-import { listArticles, listIdeas, listQuestions } from './operations/nodes.ts';
+import { copyAttachments, listArticles, listIdeas, listQuestions } from './operations/nodes.ts';
 import { listExpertise, listGroupUsers, listNodeFollowers, listTopicFollowers } from './operations/people.ts';
 import { askQuestionRoute, contentRoutes } from './undocumented/content.ts';
 import { attachmentContentRoute, ticketRoutes } from './undocumented/tickets.ts';
 import { authTokenRoute, peopleRoutes } from './undocumented/people.ts';
 import { gdprRoutes } from './undocumented/gdpr-schedule.ts';
 import { markRoutes } from './undocumented/marks.ts';
-import { placeRoutes } from './undocumented/places.ts';
 
 /**
  * All routes of the reference server: the documented operations in order of their numbers, followed by the comment
@@ -49,6 +47,5 @@ export const ROUTES: readonly LegacyRoute[] = [
   ...gdprRoutes,
   ...markRoutes,
   ...peopleRoutes,
-  ...placeRoutes,
   ...ticketRoutes,
 ];

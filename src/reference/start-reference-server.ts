@@ -1,8 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { applyDrift } from './chaos/apply-drift.ts';
-import { replacementResponse, resetConnection, writeWithChaos } from './chaos/change-response.ts';
+import { applyDrift, replacementResponse, resetConnection, writeWithChaos } from './chaos/change-response.ts';
 import { type ChaosPlan, createChaosPlan, waitForSlowRules } from './chaos/chaos-plan.ts';
 import { parseChaos } from './chaos/parse-chaos.ts';
 import { runDueJobs } from './gdpr-jobs.ts';

@@ -1,10 +1,9 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { toAction } from '../render/to-action.ts';
+import { toAction, cancelAction, recordAction } from './actions.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import type { Sql } from '../store/sql.ts';
-import { cancelAction, recordAction } from './actions.ts';
 
 const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wikified' AND canceled_at IS NULL
   ORDER BY acted_at DESC, id DESC LIMIT 1`;

@@ -1,6 +1,42 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { PROBLEMS, SEED_END, SEED_START, SENTENCES, SUBJECTS } from './seed-words.ts';
+
+/** The subjects of seeded posts. */
+const SUBJECTS = (
+  'the login page, a nightly backup, the search index, a custom theme, the mail queue, an upgraded server, a ' +
+  'private space, the user import, the REST interface, a reverse proxy, the rich text editor, a scheduled ' +
+  'report'
+).split(', ');
+
+/** The problems that seeded posts describe. */
+const PROBLEMS = (
+  'stops after an hour, shows an empty page, is slower than before, loses its settings, rejects valid input, ' +
+  'works only for administrators, fails behind two load balancers, repeats the same entry, ignores the time ' +
+  'zone, needs a restart every week'
+).split(', ');
+
+/** Sentences that fill seeded bodies. */
+const SENTENCES = [
+  'The log shows nothing unusual.',
+  'We tried it on two machines with the same result.',
+  'Clearing the cache helped for a day.',
+  'It worked in the previous release.',
+  'The documentation does not mention this case.',
+  'Please check the permissions of the role first.',
+  'A restart brings it back, but not for long.',
+  'Our users noticed it last Monday.',
+  'The same setting exists per space & per site.',
+  'Has anybody seen this with <strong>more than 500</strong> users?',
+];
+
+/** The start of the seeded history, in epoch milliseconds. */
+export const SEED_START = Date.UTC(2016, 2, 1, 8, 0, 0);
+
+/**
+ * The end of the seeded history, in epoch milliseconds. It is a fixed time, so that the same seed always produces the
+ * same content.
+ */
+export const SEED_END = Date.UTC(2019, 1, 6, 15, 1, 0);
 
 const COUNTS = { question: 500, answer: 900, comment: 1500, idea: 120, kbentry: 60 } as const;
 const WIKI_QUESTIONS = 48;

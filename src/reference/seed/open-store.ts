@@ -6,9 +6,36 @@ import { applyGdprOperation } from '../gdpr-jobs.ts';
 import { passwordHash } from '../http/caller.ts';
 import { REFERENCE_ACCOUNTS, type ReferenceAccount } from '../reference-accounts.ts';
 import { openSql, type Sql, TABLES } from '../store/sql.ts';
-import { draftContent } from './draft-content.ts';
+import { draftContent, SEED_END, SEED_START } from './draft-content.ts';
 import { seedActions, seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
-import { FIRST_NAMES, GROUP_NAMES, LAST_NAMES, SEED_END, SEED_START, SPACE_NAMES, TOPIC_NAMES } from './seed-words.ts';
+
+/** First names of seeded users. */
+const FIRST_NAMES = 'Hana Ivo Jana Karel Lena Milan Nora Otto Petra Radim Sara Tomas Ute Vera Wanda'.split(' ');
+
+/** Last names of seeded users. */
+const LAST_NAMES = 'Abel Brandt Cerny Dvorak Eriksen Fischer Grant Hall'.split(' ');
+
+/** The names of the 8 groups. Their ids are 1 to 8, in this order. */
+const GROUP_NAMES = [
+  'Super Users',
+  'Moderators',
+  'Employees',
+  'Partners',
+  'Champions',
+  'Beta Testers',
+  'Documentation',
+  'Newcomers',
+] as const;
+
+/** The names of the 5 spaces. */
+const SPACE_NAMES = ['General', 'Installation', 'Administration', 'Development', 'Feedback'] as const;
+
+/** The names of the 40 topics. */
+const TOPIC_NAMES = (
+  'login passwords single-sign-on ldap backup restore upgrade migration search indexing email notifications ' +
+  'attachments images editor themes templates translation plugins webhooks api rest json xml export import reports ' +
+  'analytics groups permissions moderation badges reputation spaces mobile performance caching proxy https database'
+).split(' ');
 
 // Increase this number whenever the tables change. Existing database files are not migrated.
 const LAYOUT = 1;

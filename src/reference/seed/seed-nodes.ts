@@ -1,8 +1,7 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { toSlug } from '../store/nodes.ts';
 import type { Sql } from '../store/sql.ts';
-import { type NodeDraft, rootOf } from './draft-content.ts';
-import { SEED_END, SEED_START } from './seed-words.ts';
+import { type NodeDraft, rootOf, SEED_END, SEED_START } from './draft-content.ts';
 
 const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, author_id, title, slug, body, lang, created_at,
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,

@@ -7,6 +7,9 @@ import { project, type Projection, readProjection } from '../lists/projection.ts
 import { toNode } from '../render/to-node.ts';
 import { addNode, insertNode } from '../store/nodes.ts';
 import type { Sql } from '../store/sql.ts';
+import { listTopics } from '../lists/list-people.ts';
+import { listPage } from '../lists/paging.ts';
+import { toFormattedDate } from '../render/text.ts';
 
 const READ = ['View answers in the question page', 'View the question page'] as const;
 const EVERY_TYPE = ['question', 'answer', 'comment', 'idea', 'ideacomment', 'kbentry'];
@@ -94,8 +97,47 @@ const latest: LegacyRoute = {
   },
 };
 
+interface SpaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly created_at: number;
+}
+
+function toSpace(row: SpaceRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    type: 'space',
+    name: row.name,
+    slug: row.slug,
+    creationDate: row.created_at,
+    creationDateFormatted: toFormattedDate(row.created_at),
+  };
+}
+
+const listAllTopics: LegacyRoute = {
+  method: 'GET',
+  path: '/services/v2/topic.json',
+  respond: (request, { sql }) => {
+    requirePermissions(request.caller, 'View the questions list');
+    const word = `%${(request.query.get('q') ?? '').replaceAll(/[%_*\\]/g, '')}%`;
+    return jsonResponse(listTopics(sql, request, { text: 't.name LIKE ?', values: [word] }));
+  },
+};
+
+const listSpaces: LegacyRoute = {
+  method: 'GET',
+  path: '/services/v2/space.json',
+  respond: ({ caller, query }, { sql }) => {
+    requirePermissions(caller, 'View the questions list');
+    const spaces = { columns: '*', from: 'spaces', values: [], order: 'id', sort: '', toItem: toSpace };
+    return jsonResponse(listPage(sql, query, { firstPage: 1, size: 35 }, spaces));
+  },
+};
+
 /**
- * Undocumented routes for content: single nodes, the nodes below a question, lists of all types, and posting an answer.
+ * Undocumented routes for content: single nodes, the nodes below a question, lists of nodes, topics and spaces, and
+ * posting an answer.
  */
 export const contentRoutes: readonly LegacyRoute[] = [
   all('answer', ['answer']),
@@ -107,6 +149,8 @@ export const contentRoutes: readonly LegacyRoute[] = [
   below('comment'),
   { method: 'POST', path: '/services/v2/question/:nodeId/answer.json', respond: postAnswer },
   latest,
+  listAllTopics,
+  listSpaces,
 ];
 
 interface QuestionDraft {
