@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
 import { commentsOptionsSchema } from '../comments/comments-options.ts';
+import { contractOptionsSchema } from '../contract/contract-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
@@ -17,7 +18,6 @@ import { redisOptionsSchema } from '../redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { tracingOptionsSchema } from '../telemetry/tracing-options.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
-import { contractKeySchema } from './contract-key.ts';
 import {
   checksSchema,
   corsOptionsSchema,
@@ -93,7 +93,7 @@ export function configSchema(): Record<string, unknown> {
       }),
       pageBounds: pagingOptionsSchema,
       cache: cacheOptionsSchema,
-      contract: contractKeySchema,
+      contract: contractOptionsSchema,
       release: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { toCacheOptions } from '../cache/cache-options.ts';
 import { toCommentsOptions } from '../comments/comments-options.ts';
+import { toContractOptions } from '../contract/contract-options.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
 import { toGdprOptions } from '../gdpr/gdpr-options.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
@@ -27,7 +28,6 @@ import {
   readConfigFile,
   readEnvironment,
 } from './config-sources.ts';
-import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';

@@ -1,4 +1,7 @@
-/** The configuration options for the contract. */
+import { resolve } from 'node:path';
+import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
+
+/** The options under the `contract` configuration key, with all defaults filled in. */
 export interface ContractOptions {
   /** The folder that contains `openapi.yaml` and the files generated from it. Defaults to Portico's own folder. */
   readonly folder?: string;
@@ -33,9 +36,10 @@ export const CONTRACT_DEFAULTS: ContractOptions = {
   scanner: true,
 };
 
-/** The JSON Schema of {@link ContractOptions}, which is part of the configuration's schema. */
+/** The JSON Schema for the `contract` configuration key. The `parameters.allow` key has its own schema. */
 export const contractOptionsSchema = {
   type: 'object',
+  description: 'The contract and its overlays.',
   additionalProperties: false,
   properties: {
     folder: {
@@ -71,13 +75,10 @@ export const contractOptionsSchema = {
       description: 'The file of accepted violations, relative to this file.',
     },
     inferred: {
-      type: 'boolean',
-      description: 'Include the two comment writes, which the specification implies but does not document.',
-    },
-    allowedParameters: {
-      type: 'object',
-      description: 'Query parameters accepted in addition to the documented ones, by operationId.',
-      additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 64 } },
+      // `on` and `off` are booleans in YAML 1.1, which some editors still use.
+      enum: ['on', 'off', true, false],
+      description:
+        'The two comment writes, which are inferred; on with the reference server, off with a real upstream.',
     },
     maxCollected: {
       type: 'integer',
@@ -85,5 +86,39 @@ export const contractOptionsSchema = {
       maximum: 1000,
       description: 'The maximum number of violations collected for one message.',
     },
+    scanner: {
+      enum: ['on', 'off', true, false],
+      description: 'Whether the bytes of responses are scanned, so that most valid responses need not be parsed.',
+    },
   },
-} as const;
+};
+
+/**
+ * Converts the `contract` configuration key to options, with all defaults filled in. By default, the inferred operations are part
+ * of the contract only if the embedded upstream is used.
+ */
+export function toContractOptions(
+  config: PlainObject,
+  place: { readonly embedded: boolean; readonly folder: string },
+  allowedParameters: ContractOptions['allowedParameters'],
+): ContractOptions {
+  const { inferred, maxCollected, baseline, candidate, scanner } = config;
+  return {
+    ...documents(config, place.folder),
+    ...(isPlainObject(candidate) && {
+      candidate: { ...documents(config, place.folder), ...documents(candidate, place.folder) },
+    }),
+    ...(typeof baseline === 'string' && { baseline: resolve(place.folder, baseline) }),
+    inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
+    allowedParameters,
+    maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
+    scanner: scanner === undefined ? CONTRACT_DEFAULTS.scanner : scanner === 'on' || scanner === true,
+  };
+}
+
+function documents({ folder, overlays }: PlainObject, base: string): Pick<ContractOptions, 'folder' | 'overlays'> {
+  return {
+    ...(typeof folder === 'string' && { folder: resolve(base, folder) }),
+    overlays: Array.isArray(overlays) ? overlays.map((file) => resolve(base, String(file))) : [],
+  };
+}
