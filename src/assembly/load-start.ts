@@ -1,4 +1,6 @@
-import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
+import { readFileSync } from 'node:fs';
+import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
+import { rolesFileFaults } from '../config/secrets.ts';
 import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
 import type { Settings } from '../config/settings.ts';
 import { contractFolder } from '../contract/contract-files.ts';
@@ -15,19 +17,24 @@ import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts'
 import { pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { StoredOverrides } from '../overrides/override-files.ts';
+import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
+import { loadRoles, type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './features/assemble-ladder.ts';
 import { readStoredOverrides } from './features/assemble-overrides.ts';
-import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before the services are created. */
-export interface Start extends LoadedPermissions {
+export interface Start {
   readonly contract: Contract;
   /** The shadow contract. Undefined if none is configured. */
   readonly shadow: Contract | undefined;
+  /** The roles file in effect. */
+  readonly roles: RolesFile;
+  /** The permissions compiled from the roles file. */
+  readonly permissions: Permissions;
   /** Problems that do not prevent startup, in the enforced contract, the shadow contract and the settings. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
@@ -140,6 +147,55 @@ function checkOperations(settings: Settings, { operations }: Contract): void {
   const ids = operations.map(({ id }) => id);
   const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations)];
   if (faults.length > 0) throw new StartFault(faults);
+}
+
+/**
+ * Reads and compiles the roles file. Throws a StartFault that lists all errors in the file. If the upstream is a real
+ * server, the demo accounts are removed.
+ */
+export function loadPermissions(settings: Settings, contract: Contract): Pick<Start, 'roles' | 'permissions'> {
+  const further = furtherPermissions(settings, contract);
+  const written = readRoles(settings, {
+    permissions: further,
+    groups: contract.groups.map(({ name }) => name),
+    flags: contract.flags.map(({ name }) => name),
+  });
+  const faults = [...demoAccountFaults(settings, written), ...rolesFileFaults(settings, written)];
+  if (faults.length > 0) throw new StartFault(faults);
+  const roles = settings.embedded ? written : withoutDemoAccounts(written);
+  const { verifier } = settings.authentication;
+  const permissions = compilePermissions({
+    roles,
+    operations: contract.operations,
+    unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, verifier),
+    verifier,
+    further: further.map((permission) => ({ permission })),
+  });
+  return { roles, permissions };
+}
+
+/** Reads the roles file. Without a catalog, the permission names in the file are not checked. */
+export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
+  return loadRoles(readRolesText(file), file, catalogue);
+}
+
+/**
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain them even if no operation
+ * requires them.
+ */
+function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
+  const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);
+  return [...new Set([...contract.permissions.map(({ name }) => name), ...allowed])];
+}
+
+function readRolesText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const message = `the roles file cannot be read (${code})`;
+    throw new StartFault([{ source: file, pointer: '', message, suggestion: 'set roles.file to its path' }]);
+  }
 }
 
 function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined {

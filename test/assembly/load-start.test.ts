@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadStart } from '../../src/assembly/load-start.ts';
+import { loadStart, readRoles } from '../../src/assembly/load-start.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
@@ -147,5 +147,19 @@ describe('the configuration errors of a start', () => {
       { SECRET: 'x' },
     );
     expect(loadStart(settings, { env: { SECRET: 'x' } }).serviceAuthorization).toBe(`Basic ${btoa('portico:x')}`);
+  });
+});
+
+describe('the roles file', () => {
+  const UNKNOWN = 'roles:\n  standard:\n    permissions: [Fly]\n';
+  const catalogue = { permissions: ['Walk'], groups: [], flags: [] };
+
+  it('is checked for names that are not in the contract', () => {
+    expect(() => readRoles(settingsOf({}, UNKNOWN), catalogue)).toThrow(StartFault);
+  });
+
+  it('is checked without names if there is no contract', () => {
+    expect(readRoles(settingsOf({}, UNKNOWN)).roles.has('standard')).toBe(true);
+    expect(() => readRoles(settingsOf({}, 'roles: [what]\n'))).toThrow(StartFault);
   });
 });

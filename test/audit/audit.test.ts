@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadPermissions, readRoles } from '../../src/assembly/load-permissions.ts';
+import { loadPermissions, readRoles } from '../../src/assembly/load-start.ts';
 import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
 import type { AuditSubject } from '../../src/audit/audit-rule.ts';
 import { readSettings } from '../../src/config/load-settings.ts';

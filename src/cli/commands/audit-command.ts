@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { audit, type AuditFinding } from '../../audit/audit.ts';
-import { readRoles } from '../../assembly/load-permissions.ts';
+import { readRoles } from '../../assembly/load-start.ts';
 import type { Settings } from '../../config/settings.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
