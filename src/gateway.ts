@@ -29,7 +29,7 @@ import { packageVersion } from './files/package-root.ts';
 import type { InstanceFacts } from './redis/instance-facts.ts';
 import type { Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
-import type { Contract } from './contract/contract.ts';
+import type { Contract } from './contract/load-contract.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen, type Listener, type ListenerServer } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';

@@ -12,8 +12,7 @@ import {
   type SchemaObject,
   type SchemaOrBoolean,
 } from '../src/contract/openapi-document.ts';
-import { REQUEST_RULES, type RequestRuleName } from '../src/model/operation.ts';
-import type { Requirement } from '../src/model/requirement.ts';
+import { REQUEST_RULES, type RequestRuleName, type Requirement } from '../src/model/operation.ts';
 import { OPERATIONS } from './builders/operations.ts';
 import { contract, document, judge, operation } from './contract/sample.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isCollection, parse, parseDocument, visit } from 'yaml';
 import { contractFolder } from '../src/contract/contract-files.ts';
-import { parseSource, readSource } from '../src/contract/document/document-source.ts';
+import { parseSource, readSource } from '../src/contract/document/read-document.ts';
 import { escapePointer } from '../src/lib/json-pointer.ts';
 import { StartFault } from '../src/model/fault.ts';
 

@@ -12,7 +12,7 @@ import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
 import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicHandler, type PublicServices } from '../http/public-handler.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isLoopbackHost, reachableHost } from '../lib/host-name.ts';
+import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { isPrivateHost } from '../lib/host-name.ts';
+import { isPrivateHost } from '../lib/network-address.ts';
 import type { LadderStep } from '../ladder/ladder-step.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Severity } from '../model/severity.ts';

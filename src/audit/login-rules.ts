@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../lib/host-name.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
 import { demoAccounts } from '../permissions/roles-file.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../lib/host-name.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
 import { exportsSpans, samplingOf } from '../telemetry/tracing-options.ts';
 import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
 

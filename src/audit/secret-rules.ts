@@ -1,5 +1,5 @@
 import { secretFiles } from '../config/secrets.ts';
-import { isLoopbackHost } from '../lib/host-name.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
 /** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */

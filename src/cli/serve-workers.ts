@@ -3,7 +3,7 @@ import type { PrimaryRole } from '../assembly/sharing/process-role.ts';
 import { type Settings, withUpstreamUrl, workerShare } from '../config/settings.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { systemClock } from '../lib/clock.ts';
-import { reachableHost } from '../lib/host-name.ts';
+import { reachableHost } from '../lib/network-address.ts';
 import { createPeer, type IpcPort } from '../workers/ipc-peer.ts';
 import { createPrimaryChangeLog } from '../workers/ipc-change-log.ts';
 import {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../files/package-root.ts';
 import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
-import { isLoopbackHost } from '../lib/host-name.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
 import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';

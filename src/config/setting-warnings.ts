@@ -1,5 +1,5 @@
 import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import { ledgerStoreOf } from '../ledger/store/ledger-location.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';

@@ -1,21 +1,73 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Operation } from '../model/operation.ts';
-import { StartFault } from '../model/fault.ts';
+import { StartFault, type Fault } from '../model/fault.ts';
 import { compileOperation, personalFields } from './compile/compile-operation.ts';
-import { compilePaths, type PathEntry } from './paths.ts';
+import { compilePaths, type PathEntry, type PathMatch } from './paths.ts';
 import { compileValidators, type OperationValidators, toSchemaCheck } from './compile/compile-validators.ts';
 import { createDescribeFound, type DescribeFound } from './explain/schema-violation.ts';
 import { contractFolder, parametersFile } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
-import type { Contract } from './contract.ts';
-import { compileDecoder, type ParameterDecoder } from './compile/decode-parameters.ts';
-import { generateSchemas } from './generate/generate-schemas.ts';
-import { checkResponse } from './compile/check-response.ts';
-import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
-import { documentFiles } from './document/document-source.ts';
-import { readDocument } from './document/read-document.ts';
+import { compileDecoder, type ParameterDecoder, type DecodedParameters } from './compile/decode-parameters.ts';
+import { generateSchemas, type SchemaFiles } from './generate/generate-schemas.ts';
+import { checkResponse, type ResponseToCheck, type ResponseFindings } from './compile/check-response.ts';
+import type {
+  OpenApiDocument,
+  OperationObject,
+  CatalogueEntry,
+  FieldPermission,
+  PermissionEntry,
+  PrivateOption,
+} from './openapi-document.ts';
+import { documentFiles, readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
+import type { Violation } from '../model/violation.ts';
+import type { ParameterValues } from './values.ts';
+
+/** The contract, which is compiled once at startup and never changes afterwards. */
+export interface Contract {
+  /** A short digest of the document and its schemas. It is part of every cache key. */
+  readonly version: string;
+  /**
+   * A digest of the options and files that the contract was compiled from. A reload reuses the contract if this digest
+   * is unchanged.
+   */
+  readonly sources: string;
+  /** The names of the overlays, in the order in which they were applied. */
+  readonly overlays: readonly string[];
+  /** Problems that do not prevent startup, such as an overlay action whose target matches nothing. */
+  readonly warnings: readonly Fault[];
+  readonly operations: readonly Operation[];
+  /** The document with all overlays applied. It is used only for display, never for handling requests. */
+  readonly document: OpenApiDocument;
+  /** The generated schemas, keyed by path. */
+  readonly schemas: SchemaFiles;
+  readonly permissions: readonly PermissionEntry[];
+  readonly groups: readonly CatalogueEntry[];
+  readonly flags: readonly CatalogueEntry[];
+  /** The private visibility options of comments, each with the permission that it requires. */
+  readonly privateOptions: readonly PrivateOption[];
+  /** The fields that only some callers can see or set. */
+  readonly fieldPermissions: readonly FieldPermission[];
+  /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
+  readonly match: (path: string) => PathMatch | undefined;
+  /** Decodes and checks the parameters in a request. Throws if the operation is not in the contract. */
+  readonly decodeParameters: (
+    operation: Operation,
+    match: Pick<PathMatch, 'rawParameters'>,
+    rawQuery: string | undefined,
+  ) => DecodedParameters;
+  /** Returns the validators of an operation. Throws if the operation is not in the contract. */
+  readonly validators: (operationId: string) => OperationValidators;
+  /** Checks the status, content type, schema, projection and semantic rules of an upstream response. */
+  readonly checkResponse: (
+    operation: Operation,
+    parameters: ParameterValues,
+    response: ResponseToCheck,
+  ) => ResponseFindings;
+  /** Checks a parsed request body against its schema. */
+  readonly checkRequest: (operation: Operation, value: unknown) => readonly Violation[];
+}
 
 /** An operation and everything that is compiled for it. */
 interface CompiledOperation {

@@ -1,5 +1,4 @@
-import type { Feature, ItemsAt, Provenance, RequestRuleName } from '../model/operation.ts';
-import type { Requirement } from '../model/requirement.ts';
+import type { Feature, ItemsAt, Provenance, RequestRuleName, Requirement } from '../model/operation.ts';
 
 /** A schema in the document. Its vendor extensions have already been checked. */
 export interface SchemaObject {

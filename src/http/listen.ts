@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { hostInUrl } from '../lib/host-name.ts';
+import { hostInUrl } from '../lib/network-address.ts';
 import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
 import { createTlsServer, type SecureListening } from './tls-listener.ts';
 

@@ -1,4 +1,4 @@
-export const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
@@ -23,10 +23,8 @@ function groupsOf(address: string): number[] | undefined {
   const parts = plain.split('::');
   const [head = [], tail] = parts.map((part) => (part === '' ? [] : part.split(':').flatMap(hexadecimal)));
   if (parts.length > 2) return undefined;
-  const filled =
-    tail === undefined
-      ? head
-      : [...head, ...Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0'), ...tail];
+  const zeros = Array<string>(Math.max(0, 8 - head.length - (tail?.length ?? 0))).fill('0');
+  const filled = tail === undefined ? head : [...head, ...zeros, ...tail];
   return filled.length === 8 && filled.every((group) => GROUP.test(group))
     ? filled.map((group) => Number.parseInt(group, 16))
     : undefined;
@@ -37,4 +35,35 @@ function hexadecimal(group: string): string[] {
   if (!IPV4.test(group)) return [group];
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+}
+
+/** Returns whether only this machine can reach a listen address. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Returns the host at which this machine reaches a listener. For all addresses, this is the loopback address. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** Returns a host in the form that URLs use. An IPv6 address is in brackets (RFC 3986, 3.2.2). */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+const PRIVATE_IPV4 =
+  /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
+const PRIVATE_IPV6 = /^\[?(?:::1\]?$|f[cd]|fe[89ab])/i;
+const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|svc|cluster\.local|test)$/i;
+
+/**
+ * Returns whether a host name or address belongs to this machine or to a private network (RFC 1918, RFC 4193, RFC 6598,
+ * RFC 6762, RFC 8375). A name without a dot, such as the name of a container, also counts as private.
+ */
+export function isPrivateHost(host: string): boolean {
+  if (IPV4.test(host)) return PRIVATE_IPV4.test(host);
+  if (host.includes(':')) return PRIVATE_IPV6.test(host);
+  return !host.includes('.') || PRIVATE_NAME.test(host);
 }

@@ -1,5 +1,5 @@
 import type { CheckLevel, CheckName } from './checks.ts';
-import type { Decision } from './requirement.ts';
+import type { Decision } from './operation.ts';
 import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 

@@ -1,8 +1,7 @@
 import { type BitSet, containsAll, createVocabulary, type Term, termsOf } from './vocabulary.ts';
-import type { Operation } from '../model/operation.ts';
+import type { Operation, Requirement } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Requirement } from '../model/requirement.ts';
 import { requiresNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
 import type { Grants } from './decide.ts';
 import {

@@ -1,5 +1,5 @@
 import { containsAll, membersOf, type BitSet, type Vocabulary } from './vocabulary.ts';
-import type { Requirement } from '../model/requirement.ts';
+import type { Requirement } from '../model/operation.ts';
 
 /** One way to meet a requirement: having all of `bits` and, if `own` is true, being the node's author. */
 export interface Alternative {

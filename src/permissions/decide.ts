@@ -1,5 +1,5 @@
 import { type BitSet, containsAll } from './vocabulary.ts';
-import type { Decision } from '../model/requirement.ts';
+import type { Decision } from '../model/operation.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Requirement } from '../model/requirement.ts';
+import type { Requirement } from '../model/operation.ts';
 
 /** A permission, group or flag that a caller can have. */
 export interface Term {

@@ -1,9 +1,9 @@
 import type { AudienceGuard } from '../cache/audience-guard.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
-import type { Decision } from '../model/requirement.ts';
+import type { Decision } from '../model/operation.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ShadowContract } from './shadow-contract.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Checks } from '../model/checks.ts';

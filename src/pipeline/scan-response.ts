@@ -1,5 +1,5 @@
 import { type ResponseFindings, variantOf } from '../contract/compile/check-response.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import { applicableRules, excerptOfRules } from '../contract/semantic-rules.ts';
 import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';

@@ -1,5 +1,5 @@
 import type { ResponseToCheck } from '../contract/compile/check-response.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import type { PathMatch } from '../contract/paths.ts';
 import { oncePerKind } from '../contract/violations.ts';
 import { anyIndex } from '../lib/json-pointer.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DecodedParameters } from '../contract/compile/decode-parameters.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/load-contract.ts';
 import type { ParameterValues } from '../contract/values.ts';
 import type { PathMatch } from '../contract/paths.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';

@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'n
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { UpstreamResponse } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from './upstream-request.ts';
 import type { BufferedResponse, StreamedResponse } from './sending.ts';
 
 /** Returns the response with its content coding removed. Throws `too_large` and `truncated` failures. */

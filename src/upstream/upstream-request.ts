@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import type { AttemptLog } from '../model/trace.ts';
 import type { Cancellation } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { StreamOwner } from './client-streams.ts';
 import type { Upload } from './send-proxied.ts';
 import type { ExceededLimit } from './observe-limits.ts';
+import type { StreamedBody } from '../model/streamed-body.ts';
 
 /** One request to the upstream. */
 export interface UpstreamRequest {
@@ -48,6 +48,16 @@ export interface UpstreamRequest {
    * exported.
    */
   readonly log?: AttemptLog | undefined;
+}
+
+/** A response from the upstream. Its decoded body is either in memory or, if it is too large, a stream. */
+export interface UpstreamResponse {
+  readonly status: number;
+  /** The reason phrase. Undefined if it is not forwarded. */
+  readonly reason?: string;
+  /** The end-to-end headers. */
+  readonly headers: HeaderPairs;
+  readonly body: Buffer | StreamedBody;
 }
 
 /** A response and the number of times the request was sent. */

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { bundlePlace, contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
-import { bundleSchemas, GENERATED } from '../../src/contract/generate/bundle-schemas.ts';
-import { compareSchemas } from '../../src/contract/generate/schema-folder.ts';
 import {
+  bundleSchemas,
+  GENERATED,
   EXPECTATIONS,
   generateSchemas,
   projectSchema,
   stripSchema,
 } from '../../src/contract/generate/generate-schemas.ts';
+import { compareSchemas } from '../../src/contract/generate/schema-folder.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);

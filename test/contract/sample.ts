@@ -1,9 +1,8 @@
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
-import type { Contract } from '../../src/contract/contract.ts';
-import { parseSource, readSource } from '../../src/contract/document/document-source.ts';
+import { type Contract, loadContract } from '../../src/contract/load-contract.ts';
+import { parseSource, readSource } from '../../src/contract/document/read-document.ts';
 import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
-import { loadContract } from '../../src/contract/load-contract.ts';
 import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
 import type { Operation } from '../../src/model/operation.ts';
 

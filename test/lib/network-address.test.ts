@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../src/lib/network-address.ts';
+import { hostInUrl, isLoopbackHost, isPrivateHost, networkOf, reachableHost } from '../../src/lib/network-address.ts';
 
 describe('the network of an address', () => {
   it.each([
@@ -25,4 +25,51 @@ describe('the network of an address', () => {
       expect(networkOf(text)).toBe(text.slice(0, 64));
     },
   );
+});
+
+describe('isLoopbackHost', () => {
+  it.each([
+    ['localhost', true],
+    ['127.0.0.1', true],
+    ['127.10.0.2', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['10.0.0.1', false],
+    ['127.0.0.1.example.org', false],
+  ])('%s is reachable only from this machine: %s', (host, expected) => {
+    expect(isLoopbackHost(host)).toBe(expected);
+  });
+});
+
+describe('isPrivateHost', () => {
+  it.each(['localhost', '127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '[::1]', '[fd00::1]'])(
+    'is true for %s',
+    (host) => {
+      expect(isPrivateHost(host)).toBe(true);
+    },
+  );
+
+  it.each(['legacy', 'legacy.example.svc', 'qa.corp.internal', 'printer.local'])('is true for the name %s', (host) => {
+    expect(isPrivateHost(host)).toBe(true);
+  });
+
+  it.each(['qa.example.org', '203.0.113.7', '172.32.0.1', '100.128.0.1', '[2001:db8::1]', 'localhost.example.org'])(
+    'is false for %s',
+    (host) => {
+      expect(isPrivateHost(host)).toBe(false);
+    },
+  );
+});
+
+describe('the address of a listener', () => {
+  it.each([
+    ['0.0.0.0', 'http://127.0.0.1/'],
+    ['::', 'http://[::1]/'],
+    ['2001:db8::1', 'http://[2001:db8::1]/'],
+    ['192.0.2.1', 'http://192.0.2.1/'],
+    ['gateway.internal', 'http://gateway.internal/'],
+  ])('%s is reached at %s', (host, url) => {
+    expect(new URL(`http://${hostInUrl(reachableHost(host))}`).href).toBe(url);
+  });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Requirement } from '../../src/model/requirement.ts';
+import type { Requirement } from '../../src/model/operation.ts';
 import { requiresNothing, compileRequirement } from '../../src/permissions/compile-requirement.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../src/model/principal.ts';
-import type { Requirement } from '../../src/model/requirement.ts';
+import type { Requirement } from '../../src/model/operation.ts';
 import { compilePermissions, type PermissionsParts } from '../../src/permissions/compile-permissions.ts';
 import { loadRoles } from '../../src/permissions/roles-file.ts';
 

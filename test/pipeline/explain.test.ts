@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { describeRequirement, type Requirement } from '../../src/model/requirement.ts';
+import { describeRequirement, type Requirement } from '../../src/model/operation.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
 import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';

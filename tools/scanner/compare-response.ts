@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Contract } from '../../src/contract/contract.ts';
+import type { Contract } from '../../src/contract/load-contract.ts';
 import type { ParameterValues } from '../../src/contract/values.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../src/lib/bounded-json.ts';
 import type { Operation } from '../../src/model/operation.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
-import type { Contract } from '../../contract/contract.ts';
+import type { Contract } from '../../contract/load-contract.ts';
 import { createLadder, type Ladder, type LadderEvents, type LadderSetup } from '../../ladder/create-ladder.ts';
 import { type ConfiguredLevels, type IsAccepted, movedLevels } from '../../ladder/ladder-rows.ts';
 import { createLadderFile, LADDER_DOCUMENT, type LadderFile, readLadderFile } from '../../ladder/ladder-file.ts';

@@ -1,8 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import { contractFolder } from '../../contract/contract-files.ts';
-import { bundleSchemas } from '../../contract/generate/bundle-schemas.ts';
+import { bundleSchemas, generateSchemas } from '../../contract/generate/generate-schemas.ts';
 import { compareSchemas, writeSchemas } from '../../contract/generate/schema-folder.ts';
-import { generateSchemas } from '../../contract/generate/generate-schemas.ts';
 import { loadContract } from '../../contract/load-contract.ts';
 import { StartFault } from '../../model/fault.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';

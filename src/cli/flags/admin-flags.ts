@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
-import { hostInUrl, reachableHost } from '../../lib/host-name.ts';
+import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { CONFIG_FLAGS } from './config-flags.ts';
 

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import type { ContractOptions } from '../../contract/contract-options.ts';
-import { isLoopbackHost } from '../../lib/host-name.ts';
+import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '../../contract/openapi-document.ts';
 import { SEMANTIC_RULES } from '../../contract/semantic-rules.ts';
 import type { Checks } from '../../model/checks.ts';
-import { type Operation, REQUEST_RULES } from '../../model/operation.ts';
-import { describeRequirement } from '../../model/requirement.ts';
+import { type Operation, REQUEST_RULES, describeRequirement } from '../../model/operation.ts';
 
 /** The sources for the description of the contract. */
 export interface DescribedSources {

@@ -1,8 +1,7 @@
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
-import { REQUEST_RULES } from '../../model/operation.ts';
-import type { Requirement } from '../../model/requirement.ts';
+import { REQUEST_RULES, type Requirement } from '../../model/operation.ts';
 import { CONTRACT_SOURCE, resourceFile } from '../contract-files.ts';
 import {
   type OpenApiDocument,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { GENERATED } from './bundle-schemas.ts';
+import { GENERATED } from './generate-schemas.ts';
 
 /**
  * The differences between the files in a folder and the generated files. Paths are relative to the folder and use

@@ -1,5 +1,5 @@
 import type { Validity } from '../../cache/may-store.ts';
-import type { Contract } from '../../contract/contract.ts';
+import type { Contract } from '../../contract/load-contract.ts';
 import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { responseViolation } from '../../contract/violations.ts';

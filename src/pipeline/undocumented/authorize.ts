@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { CheckLevel } from '../../model/checks.ts';
-import type { Decision } from '../../model/requirement.ts';
+import type { Decision } from '../../model/operation.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { PassthroughExchange } from '../exchange.ts';

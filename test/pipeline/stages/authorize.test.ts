@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
-import type { Decision, Requirement } from '../../../src/model/requirement.ts';
+import type { Decision, Requirement } from '../../../src/model/operation.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { compilePermissions } from '../../../src/permissions/compile-permissions.ts';
 import { createOwnership } from '../../../src/permissions/ownership.ts';
