@@ -142,6 +142,21 @@ export type Requirement =
   | { readonly any: readonly Requirement[] }
   | { readonly own: Requirement };
 
+/** A permission, group or flag that a caller can have. */
+export interface Term {
+  readonly kind: 'permission' | 'group' | 'flag';
+  readonly name: string;
+}
+
+/** Returns all terms in a requirement. */
+export function termsOf(requirement: Requirement): Term[] {
+  if ('permission' in requirement) return [{ kind: 'permission', name: requirement.permission }];
+  if ('group' in requirement) return [{ kind: 'group', name: requirement.group }];
+  if ('flag' in requirement) return [{ kind: 'flag', name: requirement.flag }];
+  if ('own' in requirement) return termsOf(requirement.own);
+  return ('all' in requirement ? requirement.all : requirement.any).flatMap(termsOf);
+}
+
 /** The permission rules' decision on whether a caller may use an operation. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }

@@ -1,5 +1,5 @@
-import { type BitSet, containsAll, createVocabulary, type Term, termsOf } from './vocabulary.ts';
-import type { Operation, Requirement } from '../model/operation.ts';
+import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
+import { type Operation, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import { requiresNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';

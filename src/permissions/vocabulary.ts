@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Requirement } from '../model/operation.ts';
-
-/** A permission, group or flag that a caller can have. */
-export interface Term {
-  readonly kind: 'permission' | 'group' | 'flag';
-  readonly name: string;
-}
+import type { Term } from '../model/operation.ts';
 
 /**
  * Assigns a number to each term that occurs in rules and accounts, so that a set of terms can be stored as a bit set.
@@ -41,15 +35,6 @@ export function createVocabulary(declared: Iterable<Term>): Vocabulary {
       return createHash('sha256').update(JSON.stringify(held)).digest('base64url').slice(0, 22);
     },
   };
-}
-
-/** Returns all terms in a requirement. */
-export function termsOf(requirement: Requirement): Term[] {
-  if ('permission' in requirement) return [{ kind: 'permission', name: requirement.permission }];
-  if ('group' in requirement) return [{ kind: 'group', name: requirement.group }];
-  if ('flag' in requirement) return [{ kind: 'flag', name: requirement.flag }];
-  if ('own' in requirement) return termsOf(requirement.own);
-  return ('all' in requirement ? requirement.all : requirement.any).flatMap(termsOf);
 }
 
 /** A set of small non-negative integers, stored as 32 bits per word. Only sets of the same size can be combined. */

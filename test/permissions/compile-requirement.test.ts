@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Requirement } from '../../src/model/operation.ts';
+import type { Requirement, Term } from '../../src/model/operation.ts';
 import { requiresNothing, compileRequirement } from '../../src/permissions/compile-requirement.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
+import { createVocabulary } from '../../src/permissions/vocabulary.ts';
 
 // Terms of all kinds have the same names, so the tests detect if, for example, a permission is mistaken for a group.
 const TERMS: readonly Term[] = ['a', 'b', 'c', 'd'].flatMap((name) => [

@@ -9,7 +9,7 @@ import {
   unmappedPolicyOf,
   withoutDemoAccounts,
 } from '../../src/permissions/roles-file.ts';
-import { termsOf } from '../../src/permissions/vocabulary.ts';
+import { termsOf } from '../../src/model/operation.ts';
 import { PRIVATE_FIELDS_REQUIREMENT } from '../../src/permissions/compile-permissions.ts';
 import { OPERATIONS, SEED } from './permissions-fixtures.ts';
 
