@@ -16,7 +16,7 @@ import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
-import { publicOriginOf } from '../upstream/addresses.ts';
+import { publicOriginOf } from '../model/arrival.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
 import { createLazyConsole } from './operators/operator-console.ts';

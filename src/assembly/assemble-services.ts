@@ -23,7 +23,7 @@ import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
 import type { AddressChange } from '../upstream/pool/address-pool.ts';
-import { publicOriginOf } from '../upstream/addresses.ts';
+import { publicOriginOf } from '../model/arrival.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './features/assemble-ladder.ts';

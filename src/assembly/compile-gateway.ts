@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
+import { publicOriginOf } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import { applyOverrides } from '../overrides/override-effect.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
@@ -27,8 +28,13 @@ import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
 import { compilePathTemplate } from '../privacy/path-text.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import { logAttempts } from '../telemetry/trace-context.ts';
-import { publicAddressOf, publicOriginOf, rewriteWholeBody } from '../upstream/addresses.ts';
-import { compileLegacyAddresses, type LegacyAddresses, legacyAddressFinder } from '../upstream/legacy-addresses.ts';
+import {
+  compileLegacyAddresses,
+  type LegacyAddresses,
+  legacyAddressFinder,
+  publicAddressOf,
+  rewriteWholeBody,
+} from '../upstream/legacy-addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';

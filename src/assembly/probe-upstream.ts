@@ -5,7 +5,7 @@ import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
 import { errorShape } from '../upstream/failures/translate-failure.ts';
-import type { UpstreamResponse } from '../upstream/upstream-request.ts';
+import type { UpstreamResponse } from '../upstream/response-body.ts';
 import type { Services } from './assemble-services.ts';
 
 /**

@@ -9,6 +9,13 @@ export interface PublicOrigin {
   readonly host: string | undefined;
 }
 
+/** Parses the configured `publicOrigin`. Returns undefined if it is not configured. */
+export function publicOriginOf(configured: string | undefined): PublicOrigin | undefined {
+  if (configured === undefined) return undefined;
+  const { protocol, host } = new URL(configured);
+  return { protocol: protocol.slice(0, -1), host };
+}
+
 /**
  * A request as received. This object never changes. The scheme and host come from the configuration or from the
  * client.

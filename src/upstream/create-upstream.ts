@@ -1,7 +1,11 @@
+import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
+import type { Cancellation } from '../model/arrival.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
+import type { AttemptLog } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { decodeResponse, transparentResponse } from './response-body.ts';
+import { decodeResponse, transparentResponse, type UpstreamResponse } from './response-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import {
   queueClient,
@@ -14,28 +18,71 @@ import {
 import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
 import { createConnections } from './connections.ts';
 import { createHealthProbes } from './pool/health-probes.ts';
-import { upstreamPath } from './addresses.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
-import { createProxy, sendProxied, isShort, readShort } from './send-proxied.ts';
-import { createStop, sendBuffered, type Stop, type WireRequest, sendRequest } from './sending.ts';
-import { createRetryBudget } from './retry-budget.ts';
+import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
+import { createStop, sendBuffered, type Stop, sendRequest, upstreamPath } from './sending.ts';
+import { createRetryBudget, createRetryingSender, type RetryCounts, type SendOnce } from './retries.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
 import { wireHeaders } from './headers.ts';
-import { type SendOnce, logged } from './logged-attempts.ts';
-import type { UpstreamRequest, ExchangedResponse } from './upstream-request.ts';
+
+/** One request to the upstream. */
+export interface UpstreamRequest {
+  readonly method: string;
+  /** The raw path and query, relative to the base address. The base path is added when the request is sent. */
+  readonly target: string;
+  /**
+   * The headers to send. Hop-by-hop headers, `Host` and `Expect` are omitted from the request, and the content length
+   * is recomputed.
+   */
+  readonly headers: HeaderPairs;
+  readonly body?: Buffer | Readable;
+  /** A client's body, which the proxy library sends. Used only in the `streamed` mode. */
+  readonly upload?: Upload | undefined;
+  readonly signal?: Cancellation;
+  /**
+   * Returns the client to which the request and its streams belong. Required if a body may be streamed in either
+   * direction.
+   */
+  readonly owner?: () => StreamOwner;
+  /**
+   * Identifies the page that is requested. Undefined if the response cannot be stored. Failures of a single page
+   * never open the circuit.
+   */
+  readonly page?: string | undefined;
+  /**
+   * The form of the response.
+   *
+   * `buffered`: the whole body without its content coding, or a failure.
+   *
+   * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
+   * same way as the received body.
+   *
+   * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
+   * the client's streams.
+   */
+  readonly mode: 'buffered' | 'transparent' | 'streamed';
+  /**
+   * Records every attempt to send the request, and provides the span id of each attempt. Undefined if spans are not
+   * exported.
+   */
+  readonly log?: AttemptLog | undefined;
+}
+
+/** A response and the number of times the request was sent. */
+export interface ExchangedResponse extends UpstreamResponse {
+  readonly attempts: number;
+  /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
+  readonly exceeded?: ExceededLimit | undefined;
+}
 
 /** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
   /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
   readonly limitsExceeded: number;
-  /**
-   * The number of retries since startup, by outcome. `refused` counts retries that were not sent because the budget
-   * was used up.
-   */
-  readonly retries: Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
+  readonly retries: RetryCounts;
 }
 
 /** Functions that are called when the state of the upstream changes. */
@@ -78,11 +125,6 @@ export function createUpstream(
   const limitedGate = createUpstreamGate(limits, clock, observesLimits ? undefined : onCircuit);
   const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
   const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
-  // In `observe` mode, clients must not notice that Portico reuses connections, so any number of lost requests may be
-  // repeated.
-  const budget = observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock);
-  const retries = { succeeded: 0, failed: 0, refused: 0 };
-  let safeRequests = 0;
   let limitsExceeded = 0;
   // With a single address, requests do not pass through a pool.
   const pool =
@@ -102,54 +144,18 @@ export function createUpstream(
           pool?.addresses ?? [single],
           (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
         );
-  /**
-   * Returns whether a request that failed before its response began may be repeated, provided that the budget allows
-   * it.
-   */
-  const mayRepeat = (error: unknown, wire: WireRequest) =>
-    (isConnectionLost(error) && wire.reused === true) ||
-    (pool !== undefined && !observesLimits && (isConnectionLost(error) || isConnectTimeout(error)));
-
-  /**
-   * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is repeated
-   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, a safe request
-   * is also repeated, at a different address, if a new connection fails or cannot be opened in time.
-   */
-  const send = async <T>(request: UpstreamRequest, path: string, sendOnce: SendOnce<T>) => {
-    const once = request.log === undefined ? sendOnce : logged(sendOnce, request.log, clock);
-    const wire: WireRequest = {
-      method: request.method,
-      path,
-      headers: wireHeaders(request.headers, request.body),
-      body: request.body ?? null,
-    };
-    const isSafe = (request.method === 'GET' || request.method === 'HEAD') && request.body === undefined;
-    if (isSafe) {
-      safeRequests += 1;
-      const progress = { responseStarted: false };
-      try {
-        return { sent: await once(connections.persistent, wire, progress), attempts: 1 };
-      } catch (error) {
-        const hasResponded = progress.responseStarted || wire.interim === true;
-        if (hasResponded || !mayRepeat(error, wire)) throw error;
-        if (budget?.take(safeRequests) === false) {
-          retries.refused += 1;
-          throw error;
-        }
-      }
-    }
-    // `reset` closes the connection after this request.
-    const sending = once(connections.fresh(), { ...wire, reset: true }, { responseStarted: false });
-    if (!isSafe) return { sent: await sending, attempts: 1 };
-    try {
-      const sent = await sending;
-      retries.succeeded += 1;
-      return { sent, attempts: 2 };
-    } catch (error) {
-      retries.failed += 1;
-      throw error;
-    }
-  };
+  const retrying = createRetryingSender(
+    connections,
+    {
+      // In `observe` mode, clients must not notice that Portico reuses connections, so any number of lost requests may
+      // be repeated.
+      budget: observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock),
+      hasOtherAddress: pool !== undefined && !observesLimits,
+    },
+    clock,
+  );
+  const send = <T>({ method, headers, body, log }: UpstreamRequest, path: string, sendOnce: SendOnce<T>) =>
+    retrying.send({ method, path, headers: wireHeaders(headers, body), body: body ?? null }, sendOnce, log);
 
   /** Sends a request and returns the head of the response and the unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
@@ -284,7 +290,7 @@ export function createUpstream(
       const enter = () => gate.enter(() => ({ signal, client: queueClient(owner()) }));
       return request.mode === 'streamed' ? streamedDown(request, enter) : attempt(request, enter);
     },
-    stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: { ...retries } }),
+    stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: retrying.counts() }),
     history: () => gate.history(),
     health: () =>
       upstreamHealth({
@@ -318,13 +324,5 @@ const noOwner = (): StreamOwner => ({ caller: undefined, isVerified: false, addr
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
-
-// A reused connection can also close before the request has been written to it, in which case the error looks like a
-// failed attempt to connect.
-const isConnectionLost = (error: unknown) =>
-  error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
-
-const isConnectTimeout = (error: unknown) =>
-  error instanceof UpstreamFailure && error.facts?.cause === 'connection_timeout';
 
 const originOf = (url: string) => new URL(url).origin;

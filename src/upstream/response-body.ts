@@ -3,8 +3,17 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'n
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { UpstreamResponse } from './upstream-request.ts';
 import type { BufferedResponse, StreamedResponse } from './sending.ts';
+
+/** A response from the upstream. Its decoded body is either in memory or, if it is too large, a stream. */
+export interface UpstreamResponse {
+  readonly status: number;
+  /** The reason phrase. Undefined if it is not forwarded. */
+  readonly reason?: string;
+  /** The end-to-end headers. */
+  readonly headers: HeaderPairs;
+  readonly body: Buffer | StreamedBody;
+}
 
 /** Returns the response with its content coding removed. Throws `too_large` and `truncated` failures. */
 export function decodeResponse(

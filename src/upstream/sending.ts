@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
+import { GatewayError } from '../errors/gateway-error.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { endToEnd } from './headers.ts';
@@ -24,6 +25,18 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
    * normal end of a body without a length, so this property must be checked when such a body ends.
    */
   broken?: boolean;
+}
+
+/**
+ * Returns the path to send to the upstream: the base path followed by the raw target. The target is neither normalized
+ * nor parsed as a URL, so `//host`, backslashes and dots remain part of the path. Throws if the target contains a
+ * character that could end the request line.
+ */
+export function upstreamPath(basePath: string, target: string): string {
+  if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {
+    throw new GatewayError('unsafe_path', 'The path contains characters that cannot be forwarded.');
+  }
+  return basePath + target;
 }
 
 /** Sends requests over one connection or over several. */

@@ -1,5 +1,4 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
-import type { RetryBudgetOptions } from './retry-budget.ts';
 import { readSecretFile } from '../files/secret-file.ts';
 import { toAuthorization } from '../lib/basic-credentials.ts';
 
@@ -61,7 +60,12 @@ export interface UpstreamOptions {
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
-  readonly retryBudget: RetryBudgetOptions;
+  readonly retryBudget: {
+    /** The percentage of safe requests that may be retried. */
+    readonly percent: number;
+    /** The number of retries per second that are always allowed, no matter how few requests there are. */
+    readonly minPerSecond: number;
+  };
   /**
    * How long idle connections stay open, in milliseconds. The default is shorter than the usual server timeout (often 5
    * s), so that the gateway closes idle connections first.

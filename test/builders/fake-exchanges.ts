@@ -1,5 +1,4 @@
-import type { Upstream } from '../../src/upstream/create-upstream.ts';
-import type { ExchangedResponse, UpstreamRequest } from '../../src/upstream/upstream-request.ts';
+import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
 
 /** Creates an upstream that returns the test's responses without a network, and that records the requests. */
 export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {

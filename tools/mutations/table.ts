@@ -339,7 +339,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'spans that are dropped are not counted',
   },
   {
-    file: 'src/upstream/logged-attempts.ts',
+    file: 'src/upstream/retries.ts',
     find: 'let index = headers.length - 2; index >= 0; index -= 2',
     replace: "let index = headers.indexOf('traceparent'); index >= 0; index = -1",
     test: 'test/gateway/tracing.test.ts',
@@ -515,7 +515,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'all addresses are ejected at the same time',
   },
   {
-    file: 'src/upstream/create-upstream.ts',
+    file: 'src/upstream/retries.ts',
     find: 'budget?.take(safeRequests) === false',
     replace: 'budget?.take(safeRequests) === undefined && false',
     test: 'test/upstream/create-upstream.test.ts',
@@ -537,7 +537,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/create-upstream.ts',
+    file: 'src/upstream/retries.ts',
     find: 'const hasResponded = progress.responseStarted || wire.interim === true;',
     replace: 'const hasResponded = progress.responseStarted;',
     test: 'test/upstream/create-upstream.test.ts',
@@ -744,10 +744,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a write with a slow body is sent although its client has reached its limit on streams',
   },
   {
-    file: 'src/upstream/addresses.ts',
+    file: 'src/upstream/legacy-addresses.ts',
     find: '?? 0) | LOWER_CASE',
     replace: '?? 0)',
-    test: 'test/upstream/addresses.test.ts',
+    test: 'test/upstream/legacy-addresses.test.ts',
     why: 'an address in upper case is not recognized',
   },
   {
@@ -847,7 +847,7 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/upstream/create-upstream.ts',
+    file: 'src/upstream/retries.ts',
     find: '(isConnectionLost(error) && wire.reused === true)',
     replace: 'wire.reused === true',
     test: 'test/upstream/create-upstream.test.ts',

@@ -47,7 +47,7 @@ export const PROOFS: readonly Proof[] = [
       'test/upstream/create-upstream.test.ts',
       'test/upstream/upstream-gate.test.ts',
       'test/lib/fair-queue.test.ts',
-      'test/upstream/retry-budget.test.ts',
+      'test/upstream/retries.test.ts',
       'test/upstream/upstream-health.test.ts',
       'test/pipeline/stages/isolate-page.test.ts',
       'test/upstream/connections.test.ts',

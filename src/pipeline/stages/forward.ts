@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import type { AttemptLog } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import type { UpstreamResponse } from '../../upstream/upstream-request.ts';
+import type { UpstreamResponse } from '../../upstream/response-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';

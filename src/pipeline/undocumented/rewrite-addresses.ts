@@ -5,10 +5,10 @@ import type { Trace } from '../../model/trace.ts';
 import {
   createLegacyAddressRewriter,
   createLegacyAddressScan,
+  type LegacyAddresses,
   publicForm,
   rewriteText,
-} from '../../upstream/addresses.ts';
-import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
+} from '../../upstream/legacy-addresses.ts';
 import { contentCodings } from '../../upstream/response-body.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';

@@ -4,7 +4,7 @@ import { type JsonLimits, parseBounded, parsedValue } from '../../lib/bounded-js
 import { headerValue } from '../../model/header-pairs.ts';
 import { type DocumentedError, type Operation, PERMISSION_DENIED } from '../../model/operation.ts';
 import type { UpstreamFailure } from '../../model/upstream-failure.ts';
-import type { UpstreamResponse } from '../upstream-request.ts';
+import type { UpstreamResponse } from '../response-body.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 

@@ -16,7 +16,7 @@ import {
   permissionRefusal,
   traceDecision,
 } from '../../../src/pipeline/stages/authorize.ts';
-import type { ExchangedResponse } from '../../../src/upstream/upstream-request.ts';
+import type { ExchangedResponse } from '../../../src/upstream/create-upstream.ts';
 import {
   callerNamed,
   createNext,

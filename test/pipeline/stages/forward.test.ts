@@ -7,7 +7,7 @@ import { headerValue } from '../../../src/model/header-pairs.ts';
 import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { forward } from '../../../src/pipeline/stages/forward.ts';
-import type { ExchangedResponse, UpstreamRequest } from '../../../src/upstream/upstream-request.ts';
+import type { ExchangedResponse, UpstreamRequest } from '../../../src/upstream/create-upstream.ts';
 import { queueClient } from '../../../src/upstream/upstream-gate.ts';
 import {
   arrivalWith,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import { createRetryBudget } from '../../src/upstream/retries.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 
 function budgetOf(percent: number, minPerSecond: number, burst = 2) {

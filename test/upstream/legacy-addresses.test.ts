@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  compileLegacyAddresses,
   createLegacyAddressRewriter,
   createLegacyAddressScan,
+  legacyAddressFinder,
   rewriteLegacyAddresses,
   rewriteWholeBody,
-} from '../../src/upstream/addresses.ts';
-import { compileLegacyAddresses, legacyAddressFinder } from '../../src/upstream/legacy-addresses.ts';
+} from '../../src/upstream/legacy-addresses.ts';
 import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';
 
 describe('legacy addresses in bodies and headers', () => {
