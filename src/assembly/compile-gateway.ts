@@ -25,7 +25,7 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
-import { compilePathTemplate } from '../privacy/path-text.ts';
+import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import { logAttempts } from '../telemetry/trace-context.ts';
 import {

@@ -1,6 +1,7 @@
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import { type Item, itemPlace, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
+import { survives } from './compile/decode-parameters.ts';
+import { type Item, itemPlace, itemsOf, type ParameterValues, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
 
 /** Requires that `listCount` equal the number of items in `list`. */

@@ -24,38 +24,10 @@ export interface ParameterValues {
 }
 
 /** The fields that a caller selects for each item, as dotted paths. */
-interface Projection {
+export interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly includeOnly: readonly string[];
-}
-
-/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. */
-export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
-  if (!query.has('include') && !query.has('exclude') && !query.has('includeOnly')) return undefined;
-  const paths = (name: string) =>
-    (query.get(name) ?? []).flatMap((value) =>
-      value
-        .split(',')
-        .map((path) => path.trim())
-        .filter((path) => path !== ''),
-    );
-  const projection = { include: paths('include'), exclude: paths('exclude'), includeOnly: paths('includeOnly') };
-  const selected = projection.include.length + projection.exclude.length + projection.includeOnly.length;
-  return selected === 0 ? undefined : projection;
-}
-
-const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
-
-/** Returns true if a projection preserves a field in an item and everything inside that field. */
-export function survives(projection: Projection | undefined, path: string): boolean {
-  if (!projection) return true;
-  const { include, exclude, includeOnly } = projection;
-  if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
-  // The documentation does not say whether `include` adds fields or selects them, so only the named fields are certain
-  // to be present.
-  const limits = [...include, ...includeOnly];
-  return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }
 
 /** An item in a response, with its JSON pointer. */
@@ -65,15 +37,11 @@ export interface Item {
 }
 
 /** Returns the value if it is a JSON object, or undefined otherwise. */
-export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return value as Readonly<Record<string, unknown>>;
-}
+export const toObject = (value: unknown): Item['value'] | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Item['value']) : undefined;
 
 /** Returns the value if it is a JSON array, or an empty array otherwise. */
-export function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
+export const toArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Returns the items in a response, without their pointers. Items that are not objects are included. */
 export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] {

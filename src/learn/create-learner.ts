@@ -7,7 +7,7 @@ import { type SampledResponse, sampleBody } from './sample/sample-body.ts';
 import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';
 import { countShapes, type Observations, type PathCounts, redactObservations } from './observations/observations.ts';
-import { compilePathTemplate } from '../privacy/path-text.ts';
+import { compilePathTemplate } from '../privacy/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 

@@ -7,7 +7,7 @@ import { createTargets } from '../../src/pipeline/targets.ts';
 import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';
 import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/verdict.ts';
 import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
-import { compilePathTemplate } from '../../src/privacy/path-text.ts';
+import { compilePathTemplate } from '../../src/privacy/path-template.ts';
 import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
 import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';

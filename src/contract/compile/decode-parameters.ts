@@ -3,7 +3,7 @@ import type { Operation, Parameter } from '../../model/operation.ts';
 import type { Violation, ViolationCategory } from '../../model/violation.ts';
 import { plainParameter } from '../../privacy/shown-name.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
-import { type ParameterValues, toProjection } from '../values.ts';
+import type { ParameterValues, Projection } from '../values.ts';
 import { parameterViolation } from '../violations.ts';
 
 /** The decoded parameters in a request, and the violations in them. */
@@ -211,6 +211,34 @@ function toValues(
     wrap: query.has('wrap'),
     v1: query.has('v1'),
   };
+}
+
+/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. */
+export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
+  if (!query.has('include') && !query.has('exclude') && !query.has('includeOnly')) return undefined;
+  const paths = (name: string) =>
+    (query.get(name) ?? []).flatMap((value) =>
+      value
+        .split(',')
+        .map((path) => path.trim())
+        .filter((path) => path !== ''),
+    );
+  const projection = { include: paths('include'), exclude: paths('exclude'), includeOnly: paths('includeOnly') };
+  const selected = projection.include.length + projection.exclude.length + projection.includeOnly.length;
+  return selected === 0 ? undefined : projection;
+}
+
+const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
+
+/** Returns true if a projection preserves a field in an item and everything inside that field. */
+export function survives(projection: Projection | undefined, path: string): boolean {
+  if (!projection) return true;
+  const { include, exclude, includeOnly } = projection;
+  if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
+  // The documentation does not say whether `include` adds fields or selects them, so only the named fields are certain
+  // to be present.
+  const limits = [...include, ...includeOnly];
+  return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }
 
 /** The typed value of a parameter, or the requirement that the parameter's text violates. */

@@ -1,11 +1,10 @@
 import { requireCredential, requireGroup, requirePermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import type { LegacyRoute, ReferenceContext } from '../http/route.ts';
+import type { LegacyRoute } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
-import { type ActionRow, nextId, type NodeRow, type Sql, type UserRow } from '../store/sql.ts';
-import { avatarUrl } from '../render/to-user.ts';
-import { toStoredDate, toWeekdayDate } from '../render/text.ts';
+import { toAction } from '../render/to-action.ts';
+import { type ActionRow, nextId, type NodeRow, type Sql } from '../store/sql.ts';
 
 /**
  * Operation 7: the action log, newest action first. A client requests older actions with the `moreResults` parameter.
@@ -57,39 +56,4 @@ export function cancelAction(sql: Sql, actionId: number, userId: number, at: num
   const action = sql.get<ActionRow>(text, at, userId, actionId);
   if (action === undefined) throw new Error(`action ${actionId} does not exist`);
   return action;
-}
-
-const RECENT_MS = 60_000;
-
-function toActor(sql: Sql, userId: number): Record<string, unknown> {
-  const user = sql.get<UserRow>('SELECT * FROM users WHERE id = ?', userId);
-  return { id: userId, username: user?.username ?? '', avatarUrl: avatarUrl(user?.email ?? '') };
-}
-
-/**
- * Renders an action from the log. The action's date has the weekday format for the first minute, and the stored format
- * after that (field facts, grade D).
- */
-export function toAction(context: ReferenceContext, action: ActionRow): Record<string, unknown> {
-  const { sql, clock } = context;
-  const isRecent = Math.abs(clock() - action.acted_at) < RECENT_MS;
-  const canceled =
-    action.canceled_at === null
-      ? {}
-      : {
-          canceledByUser: toActor(sql, action.canceled_by ?? action.user_id),
-          canceledDate: toWeekdayDate(action.canceled_at),
-        };
-  return {
-    id: action.id,
-    ip: action.ip,
-    user: toActor(sql, action.user_id),
-    actionDate: isRecent ? toWeekdayDate(action.acted_at) : toStoredDate(action.acted_at),
-    canceled: action.canceled_at !== null,
-    ...canceled,
-    extra: action.extra,
-    private: action.private === 1,
-    verb: action.verb,
-    node: { id: action.node_id, type: action.node_type },
-  };
 }

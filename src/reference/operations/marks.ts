@@ -1,7 +1,8 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { toAction, cancelAction, recordAction } from './actions.ts';
+import { toAction } from '../render/to-action.ts';
+import { cancelAction, recordAction } from './actions.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import type { Sql } from '../store/sql.ts';
 

@@ -1,7 +1,8 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { recordAction, toAction } from '../operations/actions.ts';
+import { recordAction } from '../operations/actions.ts';
+import { toAction } from '../render/to-action.ts';
 import { favoriteCount } from '../operations/marks.ts';
 import { findNode } from '../render/visible-nodes.ts';
 

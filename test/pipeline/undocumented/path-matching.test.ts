@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePathPattern } from '../../../src/pipeline/undocumented/path-matching.ts';
-import { compilePathTemplate, placeText } from '../../../src/privacy/path-text.ts';
+import { compilePathTemplate } from '../../../src/privacy/path-template.ts';
+import { placeText } from '../../../src/privacy/path-text.ts';
 
 describe('a path pattern', () => {
   it.each([
