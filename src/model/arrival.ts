@@ -16,10 +16,7 @@ export function publicOriginOf(configured: string | undefined): PublicOrigin | u
   return { protocol: protocol.slice(0, -1), host };
 }
 
-/**
- * A request as received. This object never changes. The scheme and host come from the configuration or from the
- * client.
- */
+/** A request as received. It never changes. The scheme and host come from the configuration or from the client. */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */

@@ -2,12 +2,11 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
-import { emptySnapshot } from '../../ledger/ledger-snapshot.ts';
+import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../model/ledger-entry.ts';
 import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';
-import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
 import { type Report, type ReportScope, toReport } from '../../report/report.ts';

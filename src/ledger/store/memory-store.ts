@@ -8,9 +8,10 @@ import {
   type OperationTraffic,
   type EntryHistory,
   HISTORY_HOURS,
+  checksOf,
+  operationOf,
 } from '../../model/ledger-entry.ts';
 import { type LedgerStore, type OpenedStore, retentionStart, type StoreLimits } from '../ledger-store.ts';
-import { checksOf, operationOf } from '../ledger-snapshot.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 
 interface StoredEntry {

@@ -2,13 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hourOf, systemClock } from '../../lib/clock.ts';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
-import type {
-  LedgerEntry,
-  LedgerSample,
-  LedgerQuery,
-  LedgerSnapshot,
-  OperationTraffic,
-  ReplicaTraffic,
+import {
+  type LedgerEntry,
+  type LedgerSample,
+  type LedgerQuery,
+  type LedgerSnapshot,
+  type OperationTraffic,
+  type ReplicaTraffic,
+  checksOf,
+  operationOf,
 } from '../../model/ledger-entry.ts';
 import {
   type Redis,
@@ -25,7 +27,6 @@ import {
   type StoreState,
   StoreUnavailable,
 } from '../ledger-store.ts';
-import { checksOf, operationOf } from '../ledger-snapshot.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
   OPEN,

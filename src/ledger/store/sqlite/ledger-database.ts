@@ -3,12 +3,9 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { LedgerStoreError, type OpenedStore } from '../../ledger-store.ts';
-import { checksOf, operationOf } from '../../ledger-snapshot.ts';
-import type { EntryFacts } from '../../ledger-batch.ts';
-import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
-import { hourOf } from '../../../lib/clock.ts';
-import { estimateDistinct } from '../../../lib/distinct-count.ts';
 import {
+  checksOf,
+  operationOf,
   type EntryHistory,
   HISTORY_HOURS,
   type LedgerEntry,
@@ -17,6 +14,10 @@ import {
   type LedgerSnapshot,
   type OperationTraffic,
 } from '../../../model/ledger-entry.ts';
+import type { EntryFacts } from '../../ledger-batch.ts';
+import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
+import { hourOf } from '../../../lib/clock.ts';
+import { estimateDistinct } from '../../../lib/distinct-count.ts';
 
 /** How long a writer waits for another writer, such as a second gateway with the same file, in milliseconds. */
 const BUSY_MS = 5_000;

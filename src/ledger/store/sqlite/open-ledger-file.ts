@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { StartFault } from '../../../model/fault.ts';
-import type { LedgerReader } from '../../../model/ledger-entry.ts';
+import { type LedgerReader, emptySnapshot } from '../../../model/ledger-entry.ts';
 import { LedgerStoreError } from '../../ledger-store.ts';
-import { emptySnapshot } from '../../ledger-snapshot.ts';
 import { readLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { convertFileErrors } from './ledger-file.ts';
 
