@@ -1,6 +1,6 @@
 import type { CheckLevel, CheckName } from './checks.ts';
+import type { FailureFacts } from './failure-cause.ts';
 import type { Decision } from './operation.ts';
-import type { FailureFacts } from './upstream-failure.ts';
 import type { Violation } from './violation.ts';
 
 /**

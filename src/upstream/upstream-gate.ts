@@ -1,7 +1,8 @@
 import { type CircuitOutcome, type CircuitState, createCircuit } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../model/arrival.ts';
-import { type FailureFacts, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import type { FailureFacts } from '../model/failure-cause.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import { createFairQueue } from '../lib/fair-queue.ts';
 import type { UpstreamOptions } from './upstream-options.ts';

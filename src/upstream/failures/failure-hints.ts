@@ -1,4 +1,4 @@
-import type { FailureCause, FailureFacts } from '../../model/upstream-failure.ts';
+import type { FailureCause, FailureFacts } from '../../model/failure-cause.ts';
 
 /** The usual explanation for each cause that an operator can fix. */
 const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
