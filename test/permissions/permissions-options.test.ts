@@ -1,11 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import {
-  PERMISSIONS_DEFAULTS,
-  permissionsOptionsSchema,
-  ROLES_DEFAULTS,
-  rolesOptionsSchema,
-} from '../../src/permissions/permissions-options.ts';
+import { PERMISSIONS_DEFAULTS, permissionsOptionsSchema } from '../../src/permissions/permissions-options.ts';
+import { ROLES_DEFAULTS, rolesOptionsSchema } from '../../src/permissions/roles-options.ts';
 
 const ajv = new Ajv2020({ strict: true });
 
