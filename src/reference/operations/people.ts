@@ -2,7 +2,8 @@ import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { notFound, refuse, jsonResponse } from '../http/legacy-response.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { listFollowers, listTopics, listUsers } from '../lists/list-people.ts';
+import { listFollowers } from '../lists/list-followers.ts';
+import { listTopics, listUsers } from '../lists/list-people.ts';
 
 /** Operation 9: the users of a group. */
 export const listGroupUsers: LegacyRoute = {
