@@ -12,7 +12,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { Instance } from '../redis/instance-facts.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
-import type { UpstreamStats } from '../upstream/create-upstream.ts';
+import type { UpstreamStats } from '../upstream/upstream-stats.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';

@@ -13,7 +13,6 @@ import {
   createUpstreamGate,
   type GateHistory,
   type GatePass,
-  type UpstreamGate,
 } from './upstream-gate.ts';
 import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
 import { createConnections } from './connections.ts';
@@ -21,10 +20,11 @@ import { createHealthProbes } from './pool/health-probes.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
 import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
 import { createStop, sendBuffered, type Stop, sendRequest, upstreamPath } from './sending.ts';
-import { createRetryBudget, createRetryingSender, type RetryCounts, type SendOnce } from './retries.ts';
+import { createRetryBudget, createRetryingSender, type SendOnce } from './retries.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
+import type { UpstreamStats } from './upstream-stats.ts';
 import { wireHeaders } from './headers.ts';
 
 /** One request to the upstream. */
@@ -75,14 +75,6 @@ export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
   /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
   readonly exceeded?: ExceededLimit | undefined;
-}
-
-/** Values for metrics. */
-export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
-  readonly openConnections: number;
-  /** The number of exchanges that would have been refused. Counted only if limits are observed rather than enforced. */
-  readonly limitsExceeded: number;
-  readonly retries: RetryCounts;
 }
 
 /** Functions that are called when the state of the upstream changes. */

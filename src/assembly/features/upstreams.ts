@@ -1,4 +1,5 @@
-import type { Upstream, UpstreamStats } from '../../upstream/create-upstream.ts';
+import type { Upstream } from '../../upstream/create-upstream.ts';
+import { countsOf, sumOfStats, type UpstreamStats } from '../../upstream/upstream-stats.ts';
 
 /** The upstream for new requests, and the replaced upstreams that are not closed yet. */
 export interface Upstreams {
@@ -64,29 +65,4 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
       await Promise.all(all.map((upstream) => upstream.close(graceMs)));
     },
   };
-}
-
-/** Adds up the statistics of several upstreams. The circuit state is that of the first upstream. */
-export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
-  const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
-  const [first] = all;
-  if (first === undefined) throw new Error('there are no upstreams to add');
-  return {
-    ...first,
-    inFlight: sum(({ inFlight }) => inFlight),
-    queued: sum(({ queued }) => queued),
-    streams: sum(({ streams }) => streams),
-    openConnections: sum(({ openConnections }) => openConnections),
-    limitsExceeded: sum(({ limitsExceeded }) => limitsExceeded),
-    retries: {
-      succeeded: sum(({ retries }) => retries.succeeded),
-      failed: sum(({ retries }) => retries.failed),
-      refused: sum(({ retries }) => retries.refused),
-    },
-  };
-}
-
-/** Returns the counts in statistics, without the requests and connections that exist at the moment. */
-export function countsOf(stats: UpstreamStats): UpstreamStats {
-  return { ...stats, inFlight: 0, queued: 0, streams: 0, openConnections: 0 };
 }

@@ -2,7 +2,7 @@ import type { Readiness } from '../../http/admin-app.ts';
 import type { CountsIncrease } from '../../telemetry/metrics.ts';
 import type { SharedPageCounts } from '../../telemetry/redis-metrics.ts';
 import type { NumericSources } from '../../telemetry/scrape-metrics.ts';
-import type { UpstreamStats } from '../../upstream/create-upstream.ts';
+import type { UpstreamStats } from '../../upstream/upstream-stats.ts';
 import type { GateHistory } from '../../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../upstream/upstream-health.ts';
 

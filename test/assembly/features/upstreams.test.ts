@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUpstreams } from '../../../src/assembly/features/upstreams.ts';
-import type { Upstream, UpstreamStats } from '../../../src/upstream/create-upstream.ts';
+import type { Upstream } from '../../../src/upstream/create-upstream.ts';
+import type { UpstreamStats } from '../../../src/upstream/upstream-stats.ts';
 
 /** An upstream whose numbers the test sets. */
 function fakeUpstream(stats: Partial<UpstreamStats> = {}) {

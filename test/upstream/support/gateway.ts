@@ -9,7 +9,7 @@ import { MODES } from '../../../src/model/modes.ts';
 import { createTrace, type Trace } from '../../../src/model/trace.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { compileUndocumentedPlan } from '../../../src/pipeline/undocumented/plan.ts';
-import type { UpstreamStats } from '../../../src/upstream/create-upstream.ts';
+import type { UpstreamStats } from '../../../src/upstream/upstream-stats.ts';
 import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
