@@ -1,26 +1,19 @@
 import { CONTRACT_DEFAULTS } from '../contract/contract-options.ts';
 import { loadOperations } from '../contract/load-contract.ts';
+import { headerValues } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { bySeverity } from '../model/severity.ts';
 import { errorShape } from '../upstream/failures/translate-failure.ts';
 import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
 import {
+  CannotProbe,
   createProbeClient,
   type ProbeClient,
   type ProbeClientOptions,
-  ProbingEnded,
   type ProbeResponse,
+  ProbingEnded,
 } from './probe-client.ts';
-import {
-  CannotProbe,
-  type DoctorFinding,
-  type Probe,
-  type ProbeContext,
-  type ProbeResult,
-  type ReadableList,
-  type Recommendation,
-  valuesOf,
-} from './probe.ts';
+import type { DoctorFinding, Probe, ProbeContext, ProbeResult, ReadableList } from './probe.ts';
 import { examineCertificate } from './probes/certificate.ts';
 import { challengeProbe } from './probes/challenge.ts';
 import { clockProbe } from './probes/clock-skew.ts';
@@ -32,6 +25,7 @@ import { keepAliveProbe } from './probes/keep-alive.ts';
 import { pageSizeProbe } from './probes/page-sizes.ts';
 import { requestSizeProbe } from './probes/request-size.ts';
 import { responseProbe } from './probes/response-heads.ts';
+import type { Recommendation } from './recommend.ts';
 
 /**
  * All probes that run after the API has been found, in order. The probe that puts the most load on the server is last.
@@ -241,7 +235,7 @@ function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
 }
 
 function redirectTarget({ status, headers }: ProbeResponse, origin: string): URL | undefined {
-  const [location] = valuesOf(headers, 'location');
+  const [location] = headerValues(headers, 'location');
   if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, origin)) return undefined;
   return new URL(location, origin);
 }

@@ -3,11 +3,13 @@ import { Agent as TlsAgent, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
-import { type FailureFacts, UpstreamFailure } from '../model/upstream-failure.ts';
+import type { FailureFacts } from '../model/failure-cause.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { failureHint } from '../upstream/failures/failure-hints.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/failures/transport-failure.ts';
 
 /** A probe request. It cannot have a body or a method other than GET and HEAD. */
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD';
   /** The path and query that follow the base path. */
   readonly path: string;
@@ -79,6 +81,18 @@ export interface ProbeClientOptions {
 /** Ends the doctor's run because all allowed requests have been sent or because the operator interrupted it. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
+}
+
+/** Thrown by a probe that cannot answer its question. The message contains the reason. */
+export class CannotProbe extends Error {
+  override readonly name = 'CannotProbe';
+}
+
+/** Sends a request. Throws `CannotProbe` with the usual explanation if the server does not respond. */
+export async function respond(client: ProbeClient, request: ProbeRequest): Promise<ProbeResponse> {
+  const result = await client.send(request);
+  if (result.kind === 'failure') throw new CannotProbe(failureHint(result.facts));
+  return result;
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;

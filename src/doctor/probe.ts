@@ -1,8 +1,7 @@
-import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Severity } from '../model/severity.ts';
-import { failureHint } from '../upstream/failures/failure-hints.ts';
-import type { ProbeClient, ProbeRequest, ProbeResponse } from './probe-client.ts';
+import { CannotProbe, type ProbeClient, type ProbeResponse } from './probe-client.ts';
+import type { Recommendation } from './recommend.ts';
 
 /** A list that the operator's credential may read, and its response. Probes request the list again in various ways. */
 export interface ReadableList {
@@ -47,14 +46,6 @@ export interface DoctorFinding {
   readonly advice: string;
 }
 
-/** A recommended value for a configuration key. */
-export interface Recommendation {
-  /** The dotted key, such as `upstream.idleTimeoutMs`. */
-  readonly key: string;
-  readonly value: unknown;
-  readonly reason: string;
-}
-
 /** The result of a probe. */
 export interface ProbeResult {
   /** Sentences that describe what was measured. */
@@ -68,27 +59,10 @@ export function applicable<Item extends object>(items: readonly (Item | false)[]
   return items.filter((item) => item !== false);
 }
 
-/** Thrown by a probe that cannot answer its question. The message contains the reason. */
-export class CannotProbe extends Error {
-  override readonly name = 'CannotProbe';
-}
-
-/** Sends a request. Throws `CannotProbe` with the usual explanation if the server does not respond. */
-export async function respond(client: ProbeClient, request: ProbeRequest): Promise<ProbeResponse> {
-  const result = await client.send(request);
-  if (result.kind === 'failure') throw new CannotProbe(failureHint(result.facts));
-  return result;
-}
-
 /** Returns the list that probes request again. Throws `CannotProbe` if no list is readable. */
 export function readableList({ list, client }: ProbeContext): ReadableList {
   if (list !== undefined) return list;
   throw new CannotProbe(
     `no list could be read${client.hasCredential ? ' with this credential' : '; add a credential with --user'}`,
   );
-}
-
-/** Returns all values of a header. The name is not case-sensitive. */
-export function valuesOf(headers: HeaderPairs, name: string): readonly string[] {
-  return headers.filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }

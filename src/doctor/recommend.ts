@@ -1,6 +1,12 @@
 import { plainText, wrapText } from '../report/plain-text.ts';
-import type { Examination } from './examine.ts';
-import type { Recommendation } from './probe.ts';
+
+/** A recommended value for a configuration key. */
+export interface Recommendation {
+  /** The dotted key, such as `upstream.idleTimeoutMs`. */
+  readonly key: string;
+  readonly value: unknown;
+  readonly reason: string;
+}
 
 const WIDTH = 100;
 
@@ -14,7 +20,10 @@ type Branch = Map<string, Branch | Recommendation>;
 export function recommendedConfiguration({
   url,
   recommendations,
-}: Pick<Examination, 'url' | 'recommendations'>): string {
+}: {
+  readonly url: string;
+  readonly recommendations: readonly Recommendation[];
+}): string {
   const all: readonly Recommendation[] = [
     {
       key: 'mode',

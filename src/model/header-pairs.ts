@@ -16,6 +16,11 @@ export function headerValue(headers: HeaderPairs, name: string): string | undefi
   return undefined;
 }
 
+/** Returns all values of a header. Names are case-insensitive. */
+export function headerValues(headers: HeaderPairs, name: string): readonly string[] {
+  return headers.filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+}
+
 /**
  * A placeholder for the media type of a message with several `Content-Type` headers that specify different media types.
  */

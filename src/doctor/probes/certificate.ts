@@ -3,7 +3,8 @@ import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import { DAY_MS } from '../../lib/clock.ts';
 import { failureHint } from '../../upstream/failures/failure-hints.ts';
 import { toTransportFailure } from '../../upstream/failures/transport-failure.ts';
-import { applicable, CannotProbe, type DoctorFinding } from '../probe.ts';
+import { applicable, type DoctorFinding } from '../probe.ts';
+import { CannotProbe } from '../probe-client.ts';
 
 interface CertificateOptions {
   readonly timeoutMs: number;

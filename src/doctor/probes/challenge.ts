@@ -1,16 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
-import {
-  applicable,
-  type DoctorFinding,
-  type Probe,
-  type ProbeContext,
-  type Recommendation,
-  respond,
-  valuesOf,
-} from '../probe.ts';
-import type { ProbeResponse } from '../probe-client.ts';
+import { applicable, type DoctorFinding, type Probe, type ProbeContext } from '../probe.ts';
+import { type ProbeResponse, respond } from '../probe-client.ts';
+import type { Recommendation } from '../recommend.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
@@ -23,7 +17,7 @@ export const challengeProbe: Probe = {
     const { client, operations } = context;
     const path = context.list?.operation.path ?? operations[0]?.path ?? PROBE_PATH;
     const anonymous = await respond(client, { path, credential: 'none' });
-    const challenges = valuesOf(anonymous.headers, 'www-authenticate');
+    const challenges = headerValues(anonymous.headers, 'www-authenticate');
     const [, realm] = /\brealm="([ !#-[\]-~]{1,100})"/i.exec(challenges.join(',')) ?? [];
     const verifier = await verifierFindings(context, path);
     return {

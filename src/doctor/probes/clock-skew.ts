@@ -1,4 +1,6 @@
-import { applicable, CannotProbe, type DoctorFinding, type Probe, readableList, respond, valuesOf } from '../probe.ts';
+import { applicable, type DoctorFinding, type Probe, readableList } from '../probe.ts';
+import { CannotProbe, respond } from '../probe-client.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 const MAX_SKEW_SECONDS = 5;
 const SAMPLES = 3;
@@ -13,7 +15,7 @@ export const clockProbe: Probe = {
     const skews: { readonly seconds: number; readonly error: number }[] = [];
     for (let sample = 0; sample < SAMPLES; sample += 1) {
       const { headers, sentAt, headAt } = await respond(context.client, { path, method: 'HEAD' });
-      const date = Date.parse(valuesOf(headers, 'date')[0] ?? '');
+      const date = Date.parse(headerValues(headers, 'date')[0] ?? '');
       // The header contains only whole seconds, so the server's actual time is up to one second later (half a second on
       // average).
       if (!Number.isNaN(date))

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, type DoctorFinding, type Probe, readableList, respond, valuesOf } from '../probe.ts';
+import { type ProbeResponse, respond } from '../probe-client.ts';
+import { applicable, type DoctorFinding, type Probe, readableList } from '../probe.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
@@ -15,7 +16,7 @@ export const compressionProbe: Probe = {
     const gzip = await respond(context.client, { path, headers: { 'Accept-Encoding': 'gzip' } });
     const plain = await respond(context.client, { path, headers: { 'Accept-Encoding': 'identity' } });
     const says = { gzip: codingOf(gzip), plain: codingOf(plain) };
-    const varies = valuesOf(gzip.headers, 'vary').some((value) => /accept-encoding|\*/i.test(value));
+    const varies = headerValues(gzip.headers, 'vary').some((value) => /accept-encoding|\*/i.test(value));
     return {
       facts: [
         says.gzip === ''
@@ -33,7 +34,7 @@ export const compressionProbe: Probe = {
 };
 
 function codingOf({ headers }: ProbeResponse): string {
-  const codings = valuesOf(headers, 'content-encoding').join(', ').toLowerCase();
+  const codings = headerValues(headers, 'content-encoding').join(', ').toLowerCase();
   return codings.replace(/\bidentity\b/g, '').trim();
 }
 

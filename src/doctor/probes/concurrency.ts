@@ -1,6 +1,7 @@
 import { countWords } from '../../report/report-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
-import { type DoctorFinding, type Probe, type ProbeContext, readableList, type Recommendation } from '../probe.ts';
+import { type DoctorFinding, type Probe, type ProbeContext, readableList } from '../probe.ts';
+import type { Recommendation } from '../recommend.ts';
 
 interface Level {
   readonly concurrency: number;

@@ -1,12 +1,7 @@
-import {
-  applicable,
-  type DoctorFinding,
-  type Probe,
-  readableList,
-  type Recommendation,
-  respond,
-  valuesOf,
-} from '../probe.ts';
+import { applicable, type DoctorFinding, type Probe, readableList } from '../probe.ts';
+import type { Recommendation } from '../recommend.ts';
+import { respond } from '../probe-client.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 /** Determines whether the server responds with 304 for an unchanged page and which caching headers it sends. */
 export const conditionalProbe: Probe = {
@@ -16,13 +11,13 @@ export const conditionalProbe: Probe = {
   run: async (context) => {
     const { path } = readableList(context).operation;
     const { headers } = await respond(context.client, { path });
-    const [etag] = valuesOf(headers, 'etag');
-    const [modified] = valuesOf(headers, 'last-modified');
+    const [etag] = headerValues(headers, 'etag');
+    const [modified] = headerValues(headers, 'last-modified');
     const status = async (name: string, value: string | undefined) =>
       value === undefined ? undefined : (await respond(context.client, { path, headers: { [name]: value } })).status;
     const byTag = await status('If-None-Match', etag);
     const byDate = await status('If-Modified-Since', modified);
-    const cacheControl = valuesOf(headers, 'cache-control').join(', ');
+    const cacheControl = headerValues(headers, 'cache-control').join(', ');
     return {
       facts: [
         describe('ETag', byTag),

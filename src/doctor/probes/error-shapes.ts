@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errorShape } from '../../upstream/failures/translate-failure.ts';
-import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, type DoctorFinding, type Probe, respond } from '../probe.ts';
+import { type ProbeResponse, respond } from '../probe-client.ts';
+import { applicable, type DoctorFinding, type Probe } from '../probe.ts';
 
 /** Matches stack traces and server names, which reveal server internals. */
 const INTERNALS =

@@ -7,10 +7,9 @@ import {
   type ProbeContext,
   type ProbeResult,
   readableList,
-  respond,
-  valuesOf,
 } from '../probe.ts';
-import type { ProbeResponse } from '../probe-client.ts';
+import { type ProbeResponse, respond } from '../probe-client.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 /**
  * The recommended idle timeout, as a fraction of the server's. It makes Portico close idle connections before the
@@ -53,10 +52,10 @@ const withFew = (response: ProbeResponse, result: ProbeResult): ProbeResult => (
 });
 
 const closes = ({ headers }: ProbeResponse): boolean =>
-  valuesOf(headers, 'connection').some((value) => /\bclose\b/i.test(value));
+  headerValues(headers, 'connection').some((value) => /\bclose\b/i.test(value));
 
 const hintedSeconds = ({ headers }: ProbeResponse): number | undefined => {
-  const [, seconds] = /timeout=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
+  const [, seconds] = /timeout=(\d{1,6})/i.exec(headerValues(headers, 'keep-alive').join(',')) ?? [];
   return seconds === undefined ? undefined : Number(seconds);
 };
 
@@ -97,7 +96,7 @@ const recommended = (ms: number, reason: string) => [
 
 /** Returns a finding if the server closes connections after a few requests (`Keep-Alive: max`). */
 function fewRequests({ headers }: ProbeResponse): readonly DoctorFinding[] {
-  const [, max] = /\bmax=(\d{1,6})/i.exec(valuesOf(headers, 'keep-alive').join(',')) ?? [];
+  const [, max] = /\bmax=(\d{1,6})/i.exec(headerValues(headers, 'keep-alive').join(',')) ?? [];
   return applicable<DoctorFinding>([
     max !== undefined &&
       Number(max) < FEW_REQUESTS && {

@@ -1,8 +1,9 @@
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { DEFAULT_PAGING_OPTIONS } from '../../paging/paging-options.ts';
-import type { ProbeResponse } from '../probe-client.ts';
-import { applicable, CannotProbe, type Probe, readableList, type Recommendation, respond } from '../probe.ts';
+import { CannotProbe, type ProbeResponse, respond } from '../probe-client.ts';
+import { applicable, type Probe, readableList } from '../probe.ts';
+import type { Recommendation } from '../recommend.ts';
 
 /** The page sizes to request, in ascending order. */
 const SIZES = [10, 50, 100, 200];

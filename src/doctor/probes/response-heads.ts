@@ -1,14 +1,7 @@
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
-import {
-  applicable,
-  type DoctorFinding,
-  type Probe,
-  type ProbeContext,
-  readableList,
-  respond,
-  valuesOf,
-} from '../probe.ts';
-import type { ProbeResponse } from '../probe-client.ts';
+import { applicable, type DoctorFinding, type Probe, type ProbeContext, readableList } from '../probe.ts';
+import { type ProbeResponse, respond } from '../probe-client.ts';
+import { headerValues } from '../../model/header-pairs.ts';
 
 /** Headers that may occur several times. */
 const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning cache-control allow'.split(' '));
@@ -23,7 +16,7 @@ export const responseProbe: Probe = {
   run: async (context) => {
     const { operation, response: list } = readableList(context);
     const head = await respond(context.client, { method: 'HEAD', path: operation.path });
-    const [type = 'none'] = valuesOf(list.headers, 'content-type');
+    const [type = 'none'] = headerValues(list.headers, 'content-type');
     const bytes = Math.max(...context.responses.map(headBytes));
     return {
       facts: [
@@ -101,12 +94,12 @@ function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFin
 
 /** Returns findings about headers that prevent Portico from storing pages (rules, 6). */
 function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
-  const varies = valuesOf(headers, 'vary')
+  const varies = headerValues(headers, 'vary')
     .flatMap((value) => value.split(','))
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'accept-encoding');
   const because = [
-    valuesOf(headers, 'set-cookie').length > 0 && 'Set-Cookie',
+    headerValues(headers, 'set-cookie').length > 0 && 'Set-Cookie',
     varies.length > 0 && `Vary: ${varies.join(', ')}`,
   ].filter((header) => header !== false);
   return because.map((header) => ({
