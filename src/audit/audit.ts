@@ -1,4 +1,6 @@
-import { bySeverity, type Severity } from '../model/severity.ts';
+import type { Settings } from '../config/settings.ts';
+import { bySeverity, type Severity, severityCounts } from '../model/severity.ts';
+import { plainText } from '../report/plain-text.ts';
 import type { AuditRule, AuditSubject } from './audit-rule.ts';
 import { ANONYMOUS_RULES } from './anonymous-rules.ts';
 import { CACHE_RULES } from './cache-rules.ts';
@@ -50,4 +52,18 @@ export function audit(subject: AuditSubject): readonly AuditFinding[] {
     return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, risk, fix }];
   });
   return findings.toSorted((one, other) => bySeverity(one.severity, other.severity));
+}
+
+/** Formats the findings as text. */
+export function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
+  return [
+    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
+      `${severity.toUpperCase()}  ${rule}`,
+      `  ${key} (${source}): ${plainText(found.join('; '))}`,
+      `  risk: ${risk}`,
+      `  fix:  ${fix}`,
+      '',
+    ]),
+    `Findings in ${file} (mode ${mode.name}): ${severityCounts(findings)}`,
+  ];
 }

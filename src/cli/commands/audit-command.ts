@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { audit, type AuditFinding } from '../../audit/audit.ts';
+import { audit, type AuditFinding, auditLines } from '../../audit/audit.ts';
 import { readRoles } from '../../assembly/load-start.ts';
 import type { Settings } from '../../config/settings.ts';
 import { startingState } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
-import { plainText } from '../../report/plain-text.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
@@ -68,17 +67,3 @@ function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly 
 // On Windows, permission bits do not show who may read a file.
 const permissionBits = (file: string): number | undefined =>
   process.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
-
-/** Formats the findings of `portico audit`. */
-function auditLines({ file, mode }: Settings, findings: readonly AuditFinding[]): readonly string[] {
-  return [
-    ...findings.flatMap(({ severity, rule, key, source, found, risk, fix }) => [
-      `${severity.toUpperCase()}  ${rule}`,
-      `  ${key} (${source}): ${plainText(found.join('; '))}`,
-      `  risk: ${risk}`,
-      `  fix:  ${fix}`,
-      '',
-    ]),
-    `Findings in ${file} (mode ${mode.name}): ${severityCounts(findings)}`,
-  ];
-}
