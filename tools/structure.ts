@@ -39,10 +39,10 @@ export interface Structure {
 }
 
 /**
- * The limits on these counts. All other counts must be 0. The limits leave room for about ten new files, so that a new
- * feature does not have to begin with merging files.
+ * The limits on these counts. All other counts must be 0. The limits leave room for a few new files, so that a new
+ * feature does not have to begin with merging or splitting files.
  */
-export const STRUCTURE_LIMITS = { files: 455, medianLines: 70, medianSubstance: 65, small: 20 } as const;
+export const STRUCTURE_LIMITS = { files: 460, medianLines: 70, medianSubstance: 65, small: 20 } as const;
 
 const PACKAGE_ENTRY = 'portico.ts';
 const MAX_SIBLINGS = 24;

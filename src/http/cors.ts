@@ -63,7 +63,7 @@ function replaceCorsHeaders(res: ServerResponse, own: readonly string[]): void {
   Object.assign(res, { writeHead: replaced });
 }
 
-/** Returns whether a browser asks if it may send a request of another origin (Fetch standard, 3.3). */
+/** Returns whether a request is a preflight, which asks permission for a cross-origin request (Fetch standard, 3.3). */
 const isPreflight = ({ method, headers }: IncomingMessage) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
