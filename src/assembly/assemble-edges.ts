@@ -24,18 +24,18 @@ import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway, before their servers listen. */
 export interface Edges {
-  /** Handles requests that the embedding application's listener has received. Checks the head of each request first. */
+  /** Handles requests received by the embedding application's listener. Checks each request's head first. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
   /** Makes both sides use a newly assembled gateway for new requests. */
   use(next: CompiledAssembly): void;
-  /** Stops the periodic traffic samples and closes the certificate watcher. */
+  /** Stops the periodic traffic sampling and closes the certificate watcher. */
   close(): void;
 }
 
-/** The parts of the gateway's state that both sides use. */
+/** The state that both sides of the gateway use. */
 interface EdgeState {
   readonly readiness: () => Readiness;
   readonly reload: Reload;
@@ -76,7 +76,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // A request that is refused before it is read does not reach the application, where all other requests are counted.
+  // A request refused before it is read never reaches the application, which counts all other requests.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -120,12 +120,12 @@ function createPublicSide(cors: Settings['cors'], first: PublicServices): Public
   };
 }
 
-/** Adds the check of request heads, which only the gateway's own listener performs automatically. */
+/** Adds the check of request heads, which is automatic only in the gateway's own listener. */
 const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
 
-/** Returns what the public listener needs for TLS, or undefined if TLS is not used. */
+/** Returns the TLS options of the public listener, or undefined if TLS is not used. */
 function secureListening({ settings, start: { tls: identity }, services: { metrics, logger } }: CompiledAssembly) {
   const { tls: options } = settings.listen;
   if (options === undefined || identity === undefined) return undefined;
@@ -186,8 +186,8 @@ function publicServicesOf(
 }
 
 /**
- * Returns an address that the process can use to reach its own listener. For a listener on all addresses, this is the
- * loopback address.
+ * Returns an address that the process can use to reach its own listener. If the listener is bound to all addresses,
+ * this is the loopback address.
  */
 export function ownAddress(
   address: AddressInfo | string | null,

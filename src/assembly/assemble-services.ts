@@ -47,7 +47,10 @@ export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logStream: DestinationStream;
-  /** Returns a random number x (0 ≤ x < 1) that determines whether a hit on a shared page triggers a comparison. */
+  /**
+   * Returns a random number x (0 ≤ x < 1) that determines whether a hit on a shared page triggers a comparison with the
+   * caller's own response.
+   */
   readonly random: () => number;
   /** The role of this process. Undefined if the gateway has only one process. */
   readonly role?: ProcessRole | undefined;
@@ -59,7 +62,7 @@ export interface Services extends LastingServices, Acceptance {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. Undefined if no state is shared. */
+  /** The page counts from other gateways. Undefined if no state is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
   /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter: RateLimiter | undefined;
@@ -67,15 +70,15 @@ export interface Services extends LastingServices, Acceptance {
   readonly lookUp: FetchJson;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
-  /** The number of reloads that have withdrawn the acceptance of a violation. */
+  /** The number of reloads that stopped accepting a violation. */
   readonly withdrawals: number;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;
-  /** Passes the trace of a finished request to all trace observers. */
+  /** Passes a finished request's trace to all trace observers. */
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** The settings, everything that is read at startup, and the services. */
+/** The settings, everything read at startup, and the services. */
 export interface Assembled {
   readonly settings: Settings;
   readonly start: Start;
@@ -83,17 +86,17 @@ export interface Assembled {
 }
 
 /**
- * Creates the services without opening connections or listeners. For a reload, `before` contains the services in use.
- * Services that the new settings do not affect are reused and do not change until `applySettings` is called.
+ * Creates the services without opening connections or listeners. During a reload, `before` contains the current
+ * services. Services that the new settings do not affect are reused and do not change until `applySettings` is called.
  */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts, before?: Assembled): Services {
   // Functions that outlive this call are created elsewhere. A function created here would share this call's variables,
-  // and would therefore keep `before`, and through it every earlier configuration, in memory.
+  // so it would keep `before`, and with it every earlier configuration, in memory.
   const { clock, random } = parts;
   const kept = before?.services;
   const kindOf = kept?.kindOf ?? createKindOf();
   const { accepts, isAccepted } = createAcceptance(start.baseline, kindOf, clock);
-  /** Returns the service in use if everything that it depends on is unchanged, or else creates a new one. */
+  /** Returns the current service if none of its dependencies have changed; otherwise, creates a new one. */
   const keep = <T>(of: (services: Services) => T, dependsOn: (from: Sources) => unknown, create: () => T): T => {
     const isSame = before !== undefined && isDeepStrictEqual(dependsOn(before), dependsOn({ settings, start }));
     return isSame ? of(before.services) : create();
@@ -202,7 +205,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Creates the rate limiter. Without Redis, the workers on one machine use the budgets of the primary process. */
+/** Creates the rate limiter. Without Redis, the workers on a machine draw on the primary process's budgets. */
 function openRateLimiter(
   { rateLimits: rules }: Settings,
   redis: Redis | undefined,
@@ -225,8 +228,8 @@ function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger
 }
 
 /**
- * Returns an exchange function that, each time it is called, uses the upstream that is current at that time, because a
- * reload can replace the upstream.
+ * Returns an exchange function that looks up the current upstream on every call, because a reload can replace the
+ * upstream.
  */
 function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange'] {
   return (request) => upstreams.latestOf(own).exchange(request);
@@ -257,10 +260,7 @@ function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | 
   return followChanges(createPageCache(cache, clock, shared.pages.compress), shared.follower, shared.pages);
 }
 
-/**
- * Creates the page counts. If gateways share page counts, also creates the function that looks up other gateways'
- * counts.
- */
+/** Creates the page counts and, if gateways share them, the function that looks up other gateways' counts. */
 function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
   const counts = createPageCounts(pageBounds, clock);
   return shared === undefined ? { counts, shared } : shared.sharePageCounts(counts, pageBounds.maxAgeSeconds);
@@ -284,7 +284,7 @@ function createGuard(
   };
   const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
   if (demotions === undefined) return guard;
-  // Until the demotions of the other gateways are known, every operation is treated as demoted.
+  // Until other gateways' demotions are known, every operation is treated as demoted.
   return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
 
@@ -318,7 +318,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
 
 type Sources = Pick<Assembled, 'settings' | 'start'>;
 
-/** Returns everything that affects the connections to the upstream and their limits. */
+/** Returns all settings that affect the upstream connections and their limits. */
 function connectionSources({ settings, start: { address } }: Sources) {
   const {
     credentials: _,
@@ -330,14 +330,14 @@ function connectionSources({ settings, start: { address } }: Sources) {
   return [address, options, observesLimits(settings)];
 }
 
-/** Returns everything that affects the verification of credentials. */
+/** Returns all settings that affect credential verification. */
 function identitySources({ settings, start: { address, roles } }: Sources) {
   const { authentication, mode } = settings;
   const passwords = authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash]) : [];
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
 }
 
-/** Returns whether a violation that was accepted before the reload is no longer accepted. */
+/** Returns whether the reload ends the acceptance of any violation. */
 function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
   const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
   return (before.baseline?.read().accepted ?? []).some(
@@ -377,7 +377,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts that are added to spans in addition to those in the trace. */
+/** Returns the facts that spans contain in addition to those from the trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],
@@ -393,7 +393,7 @@ function spanSubject(
   };
 }
 
-/** Logs that an upstream address has been ejected or is used again. */
+/** Logs that an upstream address has been ejected or is back in use. */
 function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange): void {
   if (ejectedSeconds > 0)
     logger.warn(
@@ -403,7 +403,7 @@ function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange):
   else logger.info({ address }, 'this address of the upstream responds and is used again');
 }
 
-/** Logs when the circuit opens, including the last failure, and when it closes. */
+/** Logs when the circuit opens, along with the last failure, and when it closes. */
 function logCircuit(logger: Logger, openSeconds: number, { opened, openMs, failure }: CircuitChange): void {
   if (opened) {
     const fields = { circuit: 'open', ...failure, trialAfterSeconds: openSeconds };

@@ -7,13 +7,13 @@ import { refusesByIdentity } from './features/create-authenticator.ts';
 interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**
-   * True if at least one operation can refuse callers because of their identity. In that case, the gateway is not ready
-   * until the verifier works.
+   * True if at least one operation can refuse callers based on their identity. If so, the gateway is not ready until
+   * the verifier works.
    */
   readonly needed?: boolean;
 }
 
-/** The state of the verifier tests, and the function that stops them. */
+/** The state of the verifier tests, and a function that stops them. */
 export interface Calibration {
   readonly state: CalibrationState;
   stop(): void;
@@ -23,8 +23,8 @@ const RETRY_MS = 5000;
 
 /**
  * Tests the credential verifier at startup and at intervals by sending an invalid credential to the upstream (rules,
- * 2). No tests are made if refusals do not depend on the caller's identity or if the verifier is a file. A verifier
- * that accepts any credential is a configuration error. If the upstream does not respond, the gateway is not ready.
+ * 2). No tests are run if refusals do not depend on the caller's identity or if the verifier is a file. A verifier that
+ * accepts any credential is a configuration error. If the upstream does not respond, the gateway is not ready.
  */
 export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };

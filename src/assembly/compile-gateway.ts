@@ -40,13 +40,10 @@ import type { Assembled, AssemblyParts, Services } from './assemble-services.ts'
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './features/watch-shadow.ts';
 
-/**
- * The divisor that determines the size of the target memo: one eighth of the memory that is configured for stored
- * pages.
- */
+/** The target memo's size is the memory configured for stored pages divided by this number. */
 const TARGETS_SHARE = 8;
 
-/** A maximum that exceeds the number of permissions in any contract and configuration. */
+/** Higher than the number of permissions in any contract and configuration. */
 const MAX_PERMISSIONS = 1_000;
 
 /** The assembled services and the gateway compiled for them. */
@@ -69,7 +66,7 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // All known addresses of the legacy server, including those that requests are sent to.
+  // All known addresses of the legacy server, including those that receive requests.
   const legacy = compileLegacyAddresses(start.address, [
     ...settings.upstream.alternates,
     ...settings.upstream.legacyOrigins,
@@ -105,7 +102,7 @@ export function compileGateway(
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // Stages share state only through the services, so requests in progress are not affected when a plan is replaced.
+  // Stages share state only through the services, so replacing a plan does not affect requests in progress.
   const recompile = (id: string) => {
     const current = plans.get(id);
     if (current === undefined) return;
@@ -113,7 +110,7 @@ export function compileGateway(
     targets.clear();
   };
   // A page may be stored because this gateway's baseline accepts its violations. Gateways with a different baseline
-  // must not use the page, so the page versions change whenever the baseline changes.
+  // must not use the page, so page versions change whenever the baseline changes.
   if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     contract,
@@ -270,8 +267,8 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
 }
 
 /**
- * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). The
- * result maps each operation id to the configuration key that disables the operation.
+ * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Maps
+ * each operation id to the configuration key that disables it.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

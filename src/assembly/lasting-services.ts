@@ -52,36 +52,36 @@ export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
-  /** Exports spans. Undefined if no spans are exported. */
+  /** Exports spans. Undefined if span export is off. */
   readonly tracing: Tracing | undefined;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** The state of the ladder that all gateways or processes share. Undefined if no state is shared. */
+  /** The ladder state shared by all gateways or processes. Undefined if no state is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
-  /** The overrides that all gateways or processes share. Undefined if no state is shared. */
+  /** The overrides shared by all gateways or processes. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
   readonly uploads: UploadMemory;
-  /** Returns the fingerprint of a violation and the properties that it is computed from. */
+  /** Returns a violation's fingerprint and the properties from which it is computed. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces the principal's name in the log. */
   readonly nameTag: ReturnType<typeof createNameTag>;
   /**
-   * Removes the pages and page counts that have any of the given tags, or all pages and page counts. Returns the number
-   * of pages removed in this process. If gateways or processes share state, returns a promise that resolves to this
-   * number once the others can see the purge.
+   * Removes all pages and page counts, or only those with any of the given tags. Returns the number of pages removed in
+   * this process. If gateways or processes share state, returns a promise that resolves to this number once the others
+   * can see the purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly instance: string;
-  /** The state that is shared with other gateways. Undefined if Redis is not configured. */
+  /** The state shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
-  /** The changes that several processes of this gateway share without Redis. */
+  /** The changes that this gateway's processes share without Redis. */
   readonly processes: ProcessChanges | undefined;
-  /** The demotions of other gateways or processes. Undefined if no state is shared. */
+  /** The demotions by other gateways or processes. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;
   /** The operator's view of all processes that serve requests. */
   readonly view: OperatorView;
@@ -95,12 +95,12 @@ interface Live {
   pageCounts: PageCounts;
   baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
-  /** The number of requests that previous shadow contracts did not compare. */
+  /** The number of requests that were not compared with previous shadow contracts. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
 }
 
-/** What the long-lived services depend on apart from the settings. */
+/** The dependencies of the long-lived services, other than the settings. */
 interface First extends Acceptance {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -129,7 +129,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     duplicateWindowSeconds,
   };
   const upstreams = createUpstreams(first.upstream);
-  // If the instance is named, each of its workers needs its own name.
+  // Each worker of a named instance needs its own name.
   const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
   const instance =
     settings.instance === undefined
@@ -223,7 +223,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
 }
 
-/** Creates the upload memory. If there are other processes or gateways, the memory includes their uploads. */
+/** Creates the upload memory, which includes the uploads of any other processes or gateways. */
 function openUploads(
   clock: Clock,
   options: Pick<Live, 'duplicateWindowSeconds'>,
@@ -237,9 +237,9 @@ function openUploads(
 }
 
 /**
- * Returns a listener that applies the purges of all gateways and the changes that other gateways make to the baseline.
- * This gateway's own purges are applied again when they appear in the log, because a page that another gateway fetched
- * before the purge may have been stored since then.
+ * Returns a listener that applies all gateways' purges and other gateways' changes to the baseline. This gateway's own
+ * purges are applied a second time when they appear in the log, because a page that another gateway fetched before the
+ * purge may have been stored in the meantime.
  */
 function changesOf(
   purge: (tags: readonly string[] | 'all') => number,
@@ -254,11 +254,11 @@ function changesOf(
   };
 }
 
-/** The maximum and the minimum timeout for an export, in milliseconds. */
+/** The maximum and minimum export timeouts, in milliseconds. */
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
-  // An export that is in progress when the gateway stops must end before the shutdown does.
+  // An export in progress at shutdown must end before the shutdown does.
   const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
   return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
 }

@@ -34,27 +34,27 @@ export interface Start {
   readonly roles: RolesFile;
   /** The permissions compiled from the roles file. */
   readonly permissions: Permissions;
-  /** Problems that do not prevent startup, in the enforced contract, the shadow contract and the settings. */
+  /** Problems in the enforced contract, the shadow contract and the settings that do not prevent startup. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
-  /** The `Authorization` header of the service account. Undefined if clients' credentials are forwarded. */
+  /** The service account's `Authorization` header. Undefined if clients' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** The stored state of the ladder. Undefined if nothing is stored yet. */
+  /** The stored ladder state. Undefined if nothing has been stored yet. */
   readonly ladder: LadderState | undefined;
-  /** The stored overrides and the latest entries of their audit trail. */
+  /** The stored overrides and the latest entries in their audit trail. */
   readonly overrides: StoredOverrides;
   /** The stored observations. Undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
   /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
-  /** The secrets of the connection to Redis. Undefined if Redis is not configured. */
+  /** The secrets for the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisSecrets | undefined;
 }
 
-/** What learning starts with: the document of the enforced contract and the stored observations. */
+/** The initial data for learning: the enforced contract's document and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
@@ -66,8 +66,8 @@ export interface StartSources {
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
-   * The running gateway, for a reload. A contract whose files and options are unchanged is not compiled again. The
-   * files with the ladder state and the observations are not read, because the running gateway has newer state.
+   * The running gateway, for a reload. A contract is recompiled only if its files or options have changed. The files
+   * with the ladder state and the observations are not read, because the running gateway has newer state.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
@@ -79,8 +79,8 @@ export interface StartSources {
 export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
   const failures = new Set<StartFault>();
   /**
-   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected and
-   * thrown by the function. A later step that needs the result therefore fails with the same error, which is collected
+   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
+   * the function throws it. A later step that needs the result therefore fails with the same error, which is collected
    * only once.
    */
   const attempt = <T>(step: () => T): (() => T) => {
@@ -139,7 +139,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
 }
 
 /**
- * Checks the settings of individual operations. These checks are made here because error messages need the settings'
+ * Checks the settings of individual operations. The checks are here because their error messages need the settings'
  * locations in the configuration.
  */
 function checkOperations(settings: Settings, { operations }: Contract): void {
@@ -149,8 +149,8 @@ function checkOperations(settings: Settings, { operations }: Contract): void {
 }
 
 /**
- * Reads and compiles the roles file. Throws a StartFault that lists all errors in the file. If the upstream is a real
- * server, the demo accounts are removed.
+ * Reads and compiles the roles file. If the upstream is a real server, the demo accounts are removed. Throws a
+ * StartFault that lists all errors in the file.
  */
 export function loadPermissions(settings: Settings, contract: Contract): Pick<Start, 'roles' | 'permissions'> {
   const further = furtherPermissions(settings, contract);
@@ -179,8 +179,8 @@ export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<
 }
 
 /**
- * Returns the permissions in the catalog and in `undocumented.allow`. Roles may contain them even if no operation
- * requires them.
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may include these permissions even if no
+ * operation requires them.
  */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
   const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);
@@ -255,7 +255,7 @@ function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore
   return { document: readLearnDocument(settings), observations };
 }
 
-// The limit is so high that the violations of the shadow contract are found even on a page with many known violations.
+// The limit is high enough that the shadow contract's violations are found even on a page with many known violations.
 const MAX_COLLECTED = 1000;
 
 /**

@@ -10,8 +10,8 @@ import type { Services } from './assemble-services.ts';
 
 /**
  * Sends one request to the upstream and logs the result, with a hint if the address seems to be wrong. No request is
- * sent if the upstream is the reference server or `startupProbe` is off. The probe does not delay startup or make it
- * fail. Returns a function that cancels the request.
+ * sent if the upstream is the reference server or `startupProbe` is off. The probe neither delays startup nor causes it
+ * to fail. Returns a function that cancels the request.
  */
 export function probeUpstream(
   { embedded, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'upstream'>,
@@ -46,7 +46,7 @@ export function probeUpstream(
   return () => cancelled.abort();
 }
 
-/** Returns the path of the first operation that can be requested without an id. */
+/** Returns the path of the first GET operation without path parameters. */
 function probedPath(operations: readonly Operation[]): string | undefined {
   return operations.find(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),

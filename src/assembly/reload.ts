@@ -9,17 +9,17 @@ import { calibrate, type Calibration } from './calibrate.ts';
 import { refusesByIdentity } from './features/create-authenticator.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
-/** The trigger of a reload, which is logged. */
+/** The trigger of a reload, for the log. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**
- * Reads the configuration again and uses it for new requests. Never rejects. Only one reload runs at a time, and all
- * calls made while it runs share the next reload.
+ * Rereads the configuration and uses it for new requests. Never rejects. Only one reload runs at a time; all calls made
+ * while it runs share the next one.
  */
 export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 
 interface ReloadParts {
-  /** Reads the settings from the sources that the process was started with. Undefined if the sources are not known. */
+  /** Reads the settings from the sources given at startup. Undefined if the sources are not known. */
   readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
   readonly parts: AssemblyParts;
   readonly sources: StartSources;
@@ -71,13 +71,13 @@ export function createReload(given: ReloadParts): Reload {
 
 const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload failed; the log contains the reason' };
 
-/** Reads, checks and applies the configuration. If there are errors, throws a StartFault that lists all of them. */
+/** Reads, checks and applies the configuration. Throws a StartFault that lists all errors, if there are any. */
 async function attempt(given: ReloadParts): Promise<ReloadResult> {
   const { read, parts, sources, current, isClosing, use } = given;
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
   const before = current();
   const { settings, faults } = await read();
-  // The steps run in separate turns of the event loop, so that requests are handled between them.
+  // The steps run in separate turns of the event loop so that requests can be handled between them.
   await turn();
   const found = [...faults];
   const start = attemptStart(settings, { ...sources, running: before }, found);
@@ -88,7 +88,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   let calibration: Calibration | undefined;
   try {
     calibration = await calibrateReload(settings, services, before);
-    // Unwritten ledger data belongs to the previous release label, so it is written before the label changes.
+    // Unwritten ledger data belongs to the previous release label, so it must be written before the label changes.
     await services.ledger.flush();
     if (isClosing()) throw refuse('the process is shutting down');
     use({ settings, start, services }, calibration);
@@ -101,8 +101,8 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
 }
 
 /**
- * Tests the new verifier during a reload, before it is used for requests. The test is made only if the reload replaces
- * the verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
+ * Tests the new verifier during a reload, before it is used for requests. The test runs only if the reload replaces the
+ * verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
  * throws a StartFault, so that the previous verifier stays in use.
  */
 async function calibrateReload(
@@ -138,8 +138,8 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
 }
 
 /**
- * The keys that take effect only when the process starts. They belong to resources that are opened only once:
- * listeners, files that the process writes, connections to Redis, and the embedded upstream.
+ * The keys that take effect only at startup. They configure resources that are opened only once: listeners, files that
+ * the process writes, connections to Redis, and the embedded upstream.
  */
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
@@ -164,7 +164,7 @@ export const RESTART_KEYS: readonly string[] = [
   'workers',
 ];
 
-/** Returns whether a key takes effect only when the process starts. */
+/** Returns whether a key takes effect only at startup. */
 function needsRestart(key: string): boolean {
   return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 }
@@ -179,8 +179,8 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
   const keys = changedKeys(before, after).filter(needsRestart);
   const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
   if (before.embedded === after.embedded) return faults;
-  // The embedded upstream, which is used if there is no upstream URL, is started together with the process and cannot
-  // be started or stopped later.
+  // The embedded upstream, which is used when no upstream URL is set, starts with the process and cannot be started or
+  // stopped later.
   return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
 }
 

@@ -12,9 +12,9 @@ export interface AuditSubject {
   readonly operations: readonly Operation[];
   /** The roles file as written, including its demo accounts. */
   readonly roles: RolesFile;
-  /** The steps of the ladder that are in effect. */
+  /** The ladder steps in effect. */
   readonly ladder: readonly LadderStep[];
-  /** The overrides that are in effect. */
+  /** The overrides in effect. */
   readonly overrides: readonly Override[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The absolute path of the configuration file. Undefined if there is no configuration file. */
@@ -35,7 +35,7 @@ export interface AuditRule {
   /** The damage that an attacker or an outage could cause. */
   readonly risk: string;
   readonly fix: string;
-  /** Returns one description for each violation of the rule. Returns an empty list if there are none. */
+  /** Returns one description for each violation of the rule, or an empty list if there are none. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
 
@@ -46,14 +46,14 @@ export function foundIf(condition: boolean, text: string): readonly string[] {
 
 const MAX_LISTED = 5;
 
-/** Joins names into one string. A long list is shortened, because a few examples are sufficient. */
+/** Joins names into one string. Long lists are shortened, because a few examples are enough. */
 export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;
   return [`${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-/** Returns whether a URL leads to a public network without encryption. */
+/** Returns whether a URL points to a public network without encryption. */
 export function isClearAndPublic(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === 'http:' && !isPrivateHost(new URL(url).hostname);
 }

@@ -54,7 +54,7 @@ export const CACHE_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** Returns the operations whose stored responses are shared by several callers. */
+/** Returns the operations for which several callers share stored responses. */
 function sharedOperations({ settings, operations }: AuditSubject) {
   return operations.flatMap(({ id, cacheability, carriesPrivateFields: isPrivate }) => {
     if (cacheability === undefined || settings.mode.transparent) return [];

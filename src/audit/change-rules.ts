@@ -2,7 +2,7 @@ import { IN_MEMORY } from '../files/replace-file.ts';
 import { changeId } from '../overrides/override.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
-/** Rules about what the ladder and operators have changed while the gateway runs. */
+/** Rules about changes made by the ladder and by operators while the gateway runs. */
 export const CHANGE_RULES: readonly AuditRule[] = [
   {
     id: 'changes-in-memory',

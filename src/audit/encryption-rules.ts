@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
 
-/** Rules about connections without TLS, and about certificates that are not verified. */
+/** Rules about connections without TLS and certificates that are not verified. */
 export const ENCRYPTION_RULES: readonly AuditRule[] = [
   {
     id: 'passwords-in-the-clear',

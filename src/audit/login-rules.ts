@@ -2,7 +2,7 @@ import { isLoopbackHost } from '../lib/network-address.ts';
 import { demoAccounts } from '../permissions/roles-file.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
-/** Rules about the verification of credentials and about the accounts that can log in. */
+/** Rules about credential verification and the accounts that can log in. */
 export const LOGIN_RULES: readonly AuditRule[] = [
   {
     id: 'verified-for-long',

@@ -2,10 +2,10 @@ import { isLoopbackHost } from '../lib/network-address.ts';
 import { exportsSpans, samplingOf } from '../telemetry/tracing-options.ts';
 import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
 
-/** The shortest prefixes of networks that can plausibly contain only proxies. */
+/** The shortest prefixes of networks that could plausibly contain only proxies. */
 const MIN_PREFIX = { ipv4: 8, ipv6: 7 };
 
-/** Rules about the headers that clients and proxies send, and about the sites that may use the API. */
+/** Rules about headers sent by clients and proxies, and about the sites that may use the API. */
 export const NETWORK_RULES: readonly AuditRule[] = [
   {
     id: 'everyone-is-a-proxy',

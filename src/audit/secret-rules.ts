@@ -46,7 +46,7 @@ export const SECRET_RULES: readonly AuditRule[] = [
 ];
 
 /**
- * Returns the reasons why a token can be guessed, or an empty list if it cannot be guessed. The token itself must never
+ * Returns the reasons why a token can be guessed, or an empty list if there are none. The token itself must never
  * appear in a report.
  */
 function weaknesses(token: string | undefined): readonly string[] {
@@ -56,7 +56,7 @@ function weaknesses(token: string | undefined): readonly string[] {
   return foundIf(isPlain, 'few different characters, or a placeholder');
 }
 
-/** Returns the files that contain secrets of a real upstream or of the admin side. */
+/** Returns the files that contain secrets for a real upstream or the admin side. */
 function filesWithSecrets({ settings, configFile, roles }: AuditSubject): readonly string[] {
   const hashes = !settings.embedded && roles.accounts.some(({ demo, passwordHash }) => !demo && passwordHash);
   return [...secretFiles(settings, configFile).map(({ path }) => path), ...(hashes ? [settings.roles.file] : [])];

@@ -1,17 +1,17 @@
-/** A fetched response. `caller` is the audience of the principal whose request caused the fetch. */
+/** A fetched response. `caller` is the audience of the principal whose request triggered the fetch. */
 interface FetchedResponse {
   readonly caller: string;
   readonly etag: string;
 }
 
 /**
- * Occasionally compares the responses that different callers receive, to verify that shared responses do not depend on
- * the caller.
+ * Occasionally compares the responses for different callers to verify that shared responses do not depend on the
+ * caller.
  */
 export interface AudienceGuard {
   /**
-   * Returns whether the operation is demoted, which means that its responses were found to depend on the caller. A
-   * demoted operation stays demoted until the process ends.
+   * Returns whether the operation is demoted because its responses were found to depend on the caller. A demoted
+   * operation stays demoted until the process ends.
    */
   isDemoted(operationId: string): boolean;
   /**

@@ -9,7 +9,7 @@ export interface Freshness {
   readonly freshSeconds: number;
   /** How long a stale page is still served while a new one is fetched, in seconds (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** How long a stale page is still served if the upstream fails, in seconds (RFC 5861, 4). */
+  /** How long a stale page is still served when the upstream fails, in seconds (RFC 5861, 4). */
   readonly staleIfErrorSeconds: number;
 }
 
@@ -33,18 +33,18 @@ export interface CacheOptions extends Freshness {
   readonly noCacheRoles: readonly string[];
   /**
    * The fraction, from 0 to 1, of hits on shared pages for which the caller's own response is also fetched and compared
-   * with the page.
+   * with it.
    */
   readonly sampleShared: number;
   /**
-   * The last part of a page's freshness lifetime, as a fraction from 0 to 0.5. During this time, one of the gateways
-   * that share the page refreshes it. 0 means that pages are refreshed only once they are stale.
+   * The final part of a page's freshness lifetime, as a fraction from 0 to 0.5, during which one of the gateways that
+   * share the page refreshes it. 0 means that pages are refreshed only once they are stale.
    */
   readonly earlyRefresh: number;
   readonly failures: FailingPageOptions;
 }
 
-/** Determines when requests for a repeatedly failing page are refused. */
+/** Determines when requests for a page that repeatedly fails are refused. */
 export interface FailingPageOptions {
   /**
    * The number of consecutive failures after which requests for a page are refused. 0 means that no requests are
@@ -79,7 +79,7 @@ export function toCacheOptions(config: Partial<CacheOptions> = {}): CacheOptions
   return { ...DEFAULT_CACHE_OPTIONS, ...config, failures: { ...failures, ...config.failures } };
 }
 
-/** Returns the configured default page size of an operation, or undefined if none is configured. */
+/** Returns the configured default page size for an operation, or undefined if none is configured. */
 export function knownDefaultPageSize(options: CacheOptions, operationId: string): number | undefined {
   const configured = options.defaultPageSize;
   if (typeof configured !== 'object') return configured;
@@ -88,9 +88,7 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
-/**
- * The JSON Schemas of the three freshness durations, which are used in both `cache` and an operation's cache options.
- */
+/** The JSON Schemas for the three freshness durations, used in both `cache` and an operation's cache options. */
 const freshnessProperties = {
   freshSeconds: seconds('How long a stored response is served without contacting the upstream, in seconds.'),
   staleWhileRevalidateSeconds: seconds(
@@ -101,7 +99,7 @@ const freshnessProperties = {
   ),
 };
 
-/** The JSON Schema of the `store` property. */
+/** The JSON Schema for the `store` property. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:
@@ -213,7 +211,7 @@ export function toOperationCacheOptions(
 
 /**
  * Returns a configuration error if a page fetched with one caller's credential would be shared with other callers. The
- * operator can allow this with `assumeImpersonal`.
+ * operator can allow such sharing with `assumeImpersonal`.
  */
 export function audienceFault(
   options: OperationCacheOptions,
@@ -229,7 +227,7 @@ export function audienceFault(
   };
 }
 
-/** The JSON Schema of an operation's cache configuration. */
+/** The JSON Schema for an operation's cache configuration. */
 export const operationCacheSchema = {
   type: 'object',
   additionalProperties: false,

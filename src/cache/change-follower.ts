@@ -4,12 +4,12 @@ import type { ChangeListener, LogPosition, SharedChange } from '../model/change-
 import { isShared, audienceOfKey, operationOfKey } from './stored-page.ts';
 import { invalidatingTags, purgeReach } from './tags.ts';
 
-/** Follows the log of changes and uses it to decide which data may still be served. */
+/** Follows the log of changes to determine which data may still be served. */
 export interface ChangeFollower extends ChangeListener {
   /** The position of the latest applied change. Undefined until the log has been read for the first time. */
   position(): LogPosition | undefined;
   /**
-   * Returns whether data that another process began to fetch at the log position `at` is still valid. `tags` are all
+   * Returns whether data that another process began to fetch at log position `at` is still valid. `tags` contains all
    * tags that invalidate the data.
    */
   isValid(tags: ReadonlySet<string>, at: LogPosition): boolean;
@@ -18,7 +18,7 @@ export interface ChangeFollower extends ChangeListener {
    * cannot receive changes, data that may be more than `maxUnsyncedSeconds` out of date must not be served.
    */
   mayServe(asOf: number): boolean;
-  /** Returns whether this process has received all changes up to at most `maxUnsyncedSeconds` ago. */
+  /** Returns whether this process has received all changes made up to `maxUnsyncedSeconds` ago. */
   isSynced(): boolean;
 }
 
@@ -36,11 +36,11 @@ interface ChangeFollowerParts {
 }
 
 /**
- * The maximum number of tags for which the latest change is remembered. If there are more tags, older pages are treated
- * as invalid.
+ * The maximum number of tags for which the latest change is remembered. Beyond this number, older pages are treated as
+ * invalid.
  */
 const MAX_TAGS = 50_000;
-/** The tag that stands for all tags. The tags of pages are never empty. */
+/** The tag that stands for all tags. A page's own tags are never empty strings. */
 const ALL = '';
 
 /** Creates a follower. The follower must receive every change before the caches do. */
@@ -54,7 +54,7 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The log position of an unapplied change is not known yet. Until the change is in the log, affected pages from other
+  // The log position of an unapplied change is not yet known. Until the change is in the log, affected pages from other
   // processes must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;

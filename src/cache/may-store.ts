@@ -20,7 +20,7 @@ export interface StoreCandidate {
   readonly hasTopLevelError: boolean;
   readonly validity: Validity;
   readonly options: Freshness & { readonly store: StoreRule; readonly respectUpstream: boolean };
-  /** The time when the response was received, in epoch milliseconds. */
+  /** When the response was received, in epoch milliseconds. */
   readonly receivedAt: number;
 }
 
@@ -36,7 +36,7 @@ type StoreRefusal =
   | 'outer-form'
   | 'upstream-directive';
 
-/** Returns whether a response may be stored and, if not, the reason (rules, 6). */
+/** Returns whether a response may be stored and, if not, why (rules, 6). */
 export function mayStore(
   candidate: StoreCandidate,
 ): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
@@ -49,8 +49,7 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // Known content codings have already been removed, so a body that still has a coding has an unknown one and cannot be
-  // read.
+  // Known content codings have already been removed, so a remaining coding is unknown and makes the body unreadable.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
@@ -123,19 +122,18 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // An invalid date, especially `0`, means a time in the past (RFC 9111, 5.3).
+  // An invalid date, especially `0`, represents a time in the past (RFC 9111, 5.3).
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }
 
 /**
- * Cache directives, keyed by their names in lower case. A directive without an argument has an empty string as its
- * value.
+ * Cache directives, keyed by their lower-case names. A directive without an argument has an empty string as its value.
  */
 type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
 const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
-/** Parses all `Cache-Control` headers of a message (RFC 9111, 5.2). Invalid members are skipped. */
+/** Parses all of a message's `Cache-Control` headers (RFC 9111, 5.2). Invalid members are skipped. */
 export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   const directives = new Map<string, string[]>();
   for (const [field, value] of headers) {

@@ -24,8 +24,8 @@ export interface CacheLookup {
 }
 
 /**
- * A fetch in progress. `generation` is the number of purges before the fetch began. `order` is the sequence number of
- * the fetch.
+ * A fetch in progress. `generation` is the number of purges before the fetch began, and `order` is the fetch's sequence
+ * number.
  */
 export interface Fill {
   readonly tags: readonly string[];
@@ -59,8 +59,8 @@ const MIN_GZIP_BYTES = 1024;
 export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
   /**
-   * Returns a stored page, unless its freshness ended more than `maxStaleSeconds` ago. Unlike `lookup`, it never removes
-   * a page.
+   * Returns a stored page, unless its freshness ended more than `maxStaleSeconds` ago. Unlike `lookup`, this method
+   * never removes a page.
    */
   lookupStale(key: string, maxStaleSeconds: number): CacheLookup | undefined;
   /** Starts a fill. Call this before the request is sent to the upstream. */
@@ -90,12 +90,13 @@ export interface PageCache {
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
   /**
-   * Calls `occurs` with each key and removes the pages for which it returns false. Returns the number of pages removed.
+   * Calls `occurs` with each key and removes the pages whose keys it returns false for. Returns the number of pages
+   * removed.
    */
   retain(occurs: (key: string) => boolean): number;
   /**
    * Returns a number that increases with every purge. A request joins a fetch in progress only if the fetch began after
-   * the last purge. A request that follows a write therefore cannot receive a page from before the write.
+   * the last purge, so a request that follows a write cannot receive a page from before the write.
    */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
@@ -106,7 +107,7 @@ export interface PageCache {
 /** Compresses a body without blocking the event loop. */
 export type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Creates the cache. The lru-cache library tracks sizes and the order of use, whereas expiry is handled here. */
+/** Creates the cache. The lru-cache library tracks sizes and the order of use; expiry is handled here. */
 export function createPageCache(
   options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
   clock: Clock,
@@ -115,7 +116,7 @@ export function createPageCache(
   const index = createTagIndex();
   const generations = createTagGenerations();
   const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
-  // lru-cache's own ttl is not used, because an entry stored when the clock is at 0 would never expire.
+  // The ttl option in lru-cache is not used, because an entry stored when the clock is at 0 would never expire.
   const pages = new LRUCache<string, Entry>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ bytes }) => bytes,
@@ -132,7 +133,7 @@ export function createPageCache(
   const compressOnce = createCompressOnce(compress);
   const insert = (key: string, page: StoredPage, order: number): boolean => {
     const bytes = pageBytes(page, key);
-    // The size is checked here because, if a replacement is too large, lru-cache would remove the existing page.
+    // The size is checked here because lru-cache would remove the existing page if its replacement were too large.
     if (bytes > maxEntryBytes) return false;
     pages.set(key, { page, bytes, order });
     index.add(key, page.tags);
@@ -145,7 +146,7 @@ export function createPageCache(
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
-      // If the clock was set back, the age of pages stored earlier is unknown.
+      // If the clock was set back, the age of previously stored pages is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
         pages.delete(key);
         return undefined;
@@ -217,7 +218,7 @@ export function createPageCache(
   return cache;
 }
 
-/** Returns the distinct tags in two lists, the first of which is short. */
+/** Splits the distinct tags into two lists, the first of which is short. */
 function union(few: readonly string[], tags: readonly string[]): readonly string[] {
   return few.length === 0 ? tags : [...few, ...tags.filter((tag) => !few.includes(tag))];
 }
@@ -236,14 +237,14 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
 }
 
 /**
- * The maximum number of concurrent compressions. A page that is requested while the limit is reached is not compressed
- * until it is requested again.
+ * The maximum number of concurrent compressions. A page requested while this limit is reached remains uncompressed
+ * until the next request for it.
  */
 const MAX_COMPRESSING = 4;
 
 /**
- * Creates a function that compresses each page at most once and, if the result is smaller than the page, passes the
- * result to a callback. Errors are ignored.
+ * Creates a function that compresses each page at most once. If the result is smaller than the page, it is passed to a
+ * callback. Errors are ignored.
  */
 function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.

@@ -1,7 +1,7 @@
 import { type StoredPage, operationOfKey } from './stored-page.ts';
 import type { TagIndex } from './tags.ts';
 
-/** The counts for a group of stored pages. Targets and callers are omitted, because they may be personal data. */
+/** The counts for a group of stored pages. Targets and callers are omitted because they may be personal data. */
 interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
@@ -13,7 +13,7 @@ interface StoredPages {
 export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly maxBytes: number;
   readonly operations: readonly (StoredPages & { readonly operation: string; readonly fresh: number })[];
-  /** The tags with the most pages. The list contains at most `limit` tags. */
+  /** The tags with the most pages, limited to `limit` tags. */
   readonly tags: readonly (StoredPages & { readonly tag: string })[];
   /** The number of tags that contain the requested text. */
   readonly matchingTags: number;

@@ -2,7 +2,7 @@ import type { Redis, RedisScript } from '../redis/connect-redis.ts';
 
 /**
  * The second level of the cache, which stores bytes under the hash of the cache key. It also provides the locks that
- * gateways take before they fetch pages. All methods that return a promise reject if the store is unavailable.
+ * gateways acquire before fetching pages. All methods that return a promise reject if the store is unavailable.
  */
 export interface PageStore {
   isAvailable(): boolean;
@@ -10,13 +10,15 @@ export interface PageStore {
   /** Stores a value for `ms` milliseconds. */
   set(hash: string, value: Buffer, ms: number): Promise<void>;
   drop(hash: string): Promise<void>;
-  /** Takes the lock of a page for `ms` milliseconds. Returns false if the lock is already held. */
+  /** Acquires a page's lock for `ms` milliseconds. Returns false if the lock is already held. */
   lock(hash: string, token: string, ms: number): Promise<boolean>;
-  /** Extends the lock if it is still held with this token. */
+  /** Extends the lock if this token still holds it. */
   renew(hash: string, token: string, ms: number): Promise<void>;
   /** Releases the lock if this token still holds it, and reports to all processes whether the page was stored. */
   release(hash: string, token: string, stored: boolean): Promise<void>;
-  /** Calls the listener whenever this gateway or another one has finished fetching a page. Some calls may be lost. */
+  /**
+   * Calls the listener whenever this gateway or another one finishes fetching a page. Some notifications may be lost.
+   */
   onFilled(listener: (hash: string, stored: boolean) => void): void;
 }
 
@@ -34,7 +36,7 @@ return 1`,
 };
 
 /**
- * Creates a store in Redis. Each page has its own hash tag, so a Redis cluster distributes the pages over its nodes.
+ * Creates a store in Redis. Each page has its own hash tag, so a Redis cluster distributes the pages among its nodes.
  */
 export function createRedisPageStore(redis: Redis): PageStore {
   const valueOf = (hash: string) => redis.key(`page:${hash}`);

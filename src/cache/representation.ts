@@ -10,7 +10,7 @@ export function etagOf(body: Buffer): string {
 }
 
 /**
- * Returns the strong entity tag of the gzip form of a body. `etag` is the entity tag of the plain form, which is a
+ * Returns the strong entity tag for the gzip form of a body. `etag` is the entity tag for the plain form, which is a
  * different representation (RFC 9110, 8.8.3.3).
  */
 export function gzipEtag(etag: string): string {
@@ -43,8 +43,8 @@ const MAX_TEXTS = 200;
 const CODING = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
 /**
- * Creates a function that returns whether an `Accept-Encoding` header accepts gzip, by name or with `*`, with a weight
- * above 0 (RFC 9110, 12.5.3). The function remembers its results, because clients send few distinct values.
+ * Creates a function that returns whether an `Accept-Encoding` header accepts gzip, either by name or through `*`, with
+ * a weight above 0 (RFC 9110, 12.5.3). The function caches its results, because clients send few distinct values.
  */
 export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
   const accepts = boundedMemo(MAX_TEXTS, readsGzip);

@@ -5,13 +5,13 @@ import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
 import { copyOf, type StoredPage, storedHeaders } from './stored-page.ts';
 
-/** A page that gateways share, and the position in the log of changes at which the fetch of the page began. */
+/** A page shared by gateways, and the position in the log of changes at which its fetch began. */
 export interface SharedPage {
   readonly page: StoredPage;
   readonly at: LogPosition;
 }
 
-/** The values that a stored page is checked against when it is read. */
+/** The values against which a stored page is checked when it is read. */
 interface Expectation {
   /** The hash of the page's cache key. */
   readonly hash: string;
@@ -22,14 +22,14 @@ interface Expectation {
 }
 
 /**
- * The first bytes of a value, which identify the format and its version. They are followed by the length of the header
- * in four bytes, the header in JSON, and the body.
+ * The first bytes of a value, which identify the format and its version. They are followed by the header's length in
+ * four bytes, the header as JSON, and the body.
  */
 const MARK = Buffer.from('PPg1');
 const PREFIX_BYTES = MARK.length + 4;
 const MAX_HEADER_BYTES = 512 * 1024;
 
-/** The maximum permitted difference between the clocks of two gateways, in milliseconds. */
+/** The largest permitted difference between two gateways' clocks, in milliseconds. */
 const MAX_SKEW_MS = 2_000;
 
 /** Serializes a page. `hash` is the hash of its cache key. */
@@ -44,7 +44,7 @@ export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
 
 /**
  * Decodes a page. Returns undefined unless the bytes are a complete, undamaged page with the expected key, because the
- * server may also contain values written by other programs or other versions.
+ * server may also contain values written by other programs or versions.
  */
 export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
   if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;

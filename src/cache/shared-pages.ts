@@ -11,8 +11,8 @@ import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 
 /**
- * The page that a request needs from the second level, as well as whether the request may wait while another gateway
- * fetches it.
+ * The page that a request needs from the second level, and whether the request may wait while another gateway fetches
+ * it.
  */
 interface Need {
   readonly mayWait: boolean;
@@ -38,7 +38,7 @@ interface SharedPageCounts {
   readonly miss: number;
   /** Pages that were purged, damaged or too old. */
   readonly invalid: number;
-  /** Lookups that were skipped because the second level was unavailable. */
+  /** Lookups skipped because the second level was unavailable. */
   readonly away: number;
   readonly error: number;
   /** Requests that waited while another gateway fetched the page. */
@@ -50,13 +50,13 @@ interface SharedPageCounts {
 /** The pages that gateways share. One gateway fetches a page, and the others wait for it. */
 export interface SharedPages {
   /**
-   * Looks up a page. If the page is missing, takes the lock that ensures that only one gateway fetches it. Never
+   * Looks up a page. If the page is missing, acquires the lock that ensures that only one gateway fetches it. Never
    * rejects.
    */
   claim(key: string, need: Need): Promise<Claim>;
   /**
-   * Stores a page for all gateways, in the background. `at` is the position in the log of changes at which the fetch of
-   * the page began.
+   * Stores a page for all gateways, in the background. `at` is the position in the log of changes at which the page's
+   * fetch began.
    */
   put(key: string, page: StoredPage, at: LogPosition): void;
   /** Records that a page was not stored because it was purged while it was being fetched. */
@@ -82,21 +82,21 @@ interface SharedPagesParts {
 
 /** Durations, in milliseconds. */
 const TIMES = {
-  /** The time after which a lock expires, unless its owner renews it. */
+  /** The time after which a lock expires unless its owner renews it. */
   lease: 2_000,
   renew: 600,
-  /** The time between two lookups while waiting, in case the report of the fetched page is lost. */
+  /** The interval between lookups while waiting, in case the notification of the fetched page is lost. */
   poll: 250,
   longestWait: 10_000,
   /** How long the gzip form of a body remains stored. */
   gzip: 600_000,
-  /** How long a page is fetched without a lock after an attempt to store it has failed. */
+  /** How long a page is fetched without a lock after a failed attempt to store it. */
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;
 /**
  * The maximum number of fetches by other gateways that a request waits for. Without this limit, a request could wait
- * for many successive fetches if each fetched page were purged before the request could use it.
+ * indefinitely if each fetched page were purged before the request could use it.
  */
 const MAX_REPORTS = 2;
 
@@ -122,7 +122,7 @@ interface Held {
  */
 export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOfKey(key));
 
-/** Creates the second level of the page cache, which the gateways in a fleet share. */
+/** Creates the second level of the page cache, which a fleet's gateways share. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const { store, changes, clock, release } = parts;
   let maxBytes = parts.maxEntryBytes;
@@ -131,7 +131,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
   // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
-  // required, the gateways could fetch such a page only one after the other.
+  // required, gateways could fetch such a page only one at a time.
   const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
@@ -141,7 +141,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   });
 
   /**
-   * Starts listening for the report that a page was fetched. `outcome` resolves to undefined if no report arrives in
+   * Starts listening for the notification that a page was fetched. `outcome` resolves to undefined if none arrives in
    * time.
    */
   const listen = (hash: string) => {
@@ -184,8 +184,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       store.renew(hash, token, times.lease).catch(() => undefined);
     }, times.renew).unref();
     const finish = async () => {
-      // A page that was purged during the fetch is treated like a missing page: each waiting request looks up the page
-      // again and tries to take the lock.
+      // A page purged during its fetch is treated like a missing page: each waiting request looks up the page again and
+      // tries to acquire the lock.
       const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
       if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
       await store.release(hash, token, mayLookUp);
@@ -228,8 +228,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           return { kind: 'page', shared, done: ignore };
         }
         if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
-        // Listening starts before the attempt to take the lock, so that no report is missed between the attempt and the
-        // wait.
+        // Listening starts before the attempt to acquire the lock, so that no notification is missed between the
+        // attempt and the wait.
         const report = listen(hash);
         try {
           const token = randomUUID();
@@ -270,13 +270,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     if (!need.mayWait) return BUSY;
     const claimed = await running;
     if (claimed.kind === 'busy') return claim(key, need);
-    // Only the request that took the lock releases it.
+    // Only the request that acquired the lock releases it.
     return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
   };
 
   /**
-   * Returns the gzip form of a body that another gateway has stored. Returns undefined unless it expands to exactly
-   * this body.
+   * Returns the gzip form of a body as stored by another gateway. Returns undefined unless it expands to exactly this
+   * body.
    */
   const readGzip = async (hash: string, body: Buffer): Promise<Buffer | undefined> => {
     if (!store.isAvailable()) return undefined;
@@ -324,13 +324,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that applies the changes made by all gateways. Pages that may have missed changes for too long are
- * not served. If there is a second level, pages are also stored there.
+ * Returns a cache that applies all gateways' changes. Pages that may have missed changes for too long are not served.
+ * If there is a second level, pages are also stored there.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {
     ...cache,
-    // A page that must not be served at present stays in memory, because the missing changes may still arrive.
+    // A page that cannot be served at present stays in memory, because the missing changes may still arrive.
     lookup(key) {
       const found = cache.lookup(key);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;

@@ -7,13 +7,13 @@ import type { Principal } from '../model/principal.ts';
 
 /** A response to store. */
 export interface StoredPageInput {
-  /** The headers of the response. Only the headers on an allowlist are stored. */
+  /** The response's headers. Only headers on an allowlist are stored. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
-  /** The strong entity tag of the body, if already known. */
+  /** The body's strong entity tag, if already known. */
   readonly etag?: string;
   readonly freshness: Freshness;
-  /** Additional tags that come from the response, such as `node:5`. */
+  /** Additional tags from the response, such as `node:5`. */
   readonly tags?: readonly string[];
   readonly pageCount?: number;
   readonly carriesPrivate: boolean;
@@ -27,7 +27,7 @@ export interface StoredPageInput {
 }
 
 /**
- * A page in the cache. All requests that it serves share this object, so it is frozen and its body must not be changed.
+ * A page in the cache. All requests for the page share this object, so it is frozen and its body must not be changed.
  */
 export interface StoredPage {
   readonly status: 200;
@@ -36,7 +36,7 @@ export interface StoredPage {
   readonly etag: string;
   /** When the page was stored, in epoch milliseconds, like all times in this interface. */
   readonly storedAt: number;
-  /** When the fetch of the page began. The page reflects every change made before this time. */
+  /** When the page's fetch began. The page reflects every change made before this time. */
   readonly asOf: number;
   readonly freshUntilAt: number;
   /** The time until which the page may be served while a new one is fetched. */
@@ -80,10 +80,7 @@ export function toStoredPage(
   });
 }
 
-/**
- * Copies the bytes to a new buffer, so that the whole receive buffer does not stay in memory for as long as they are
- * stored.
- */
+/** Copies the bytes to a new buffer, so that storing them does not keep the whole receive buffer in memory. */
 export function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -93,7 +90,8 @@ export function copyOf(bytes: Buffer): Buffer {
 let latestHeaders: HeaderPairs = Object.freeze([]);
 
 /**
- * Returns frozen headers. Nearly all pages have the same headers, so consecutive pages share them if they are equal.
+ * Returns frozen headers. Nearly all pages have the same headers, so consecutive pages share one object if their
+ * headers are equal.
  */
 function frozenHeaders(headers: HeaderPairs): HeaderPairs {
   if (!areEqual(headers, latestHeaders))
@@ -125,19 +123,19 @@ export function ageSeconds(page: StoredPage, now: number): number {
 export type CacheOutcome =
   /** `ttlSeconds` is negative if the page was stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
-  /** A stored page that was served because of an override, without contacting the upstream. */
+  /** A stored page served without contacting the upstream because of an override. */
   | { readonly kind: 'forced'; readonly ttlSeconds: number }
   /** A page that another gateway has fetched. */
   | { readonly kind: 'shared'; readonly ttlSeconds: number }
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
-      /** The status of the upstream's response, if the client received a different status. */
+      /** The status of the upstream's response, if the client received a different one. */
       readonly upstreamStatus?: number;
       readonly stored?: boolean;
-      /** True if the response was fetched for another request at the same time. */
+      /** True if another concurrent request had already caused the response to be fetched. */
       readonly collapsed?: boolean;
-      /** The remaining freshness of the stored page that was served in place of the upstream's response. */
+      /** The remaining freshness of the stored page served in place of the upstream's response. */
       readonly ttlSeconds?: number;
       /** A short token that adds a detail, such as `stale-if-error`. */
       readonly detail?: string;
@@ -145,11 +143,11 @@ export type CacheOutcome =
 
 const MAX_TEXTS = 64;
 
-// The memo stays small, because there are few distinct values. It contains flat strings, which Node writes faster than
+// The memo stays small because there are few distinct values. It contains flat strings, which Node writes faster than
 // concatenated ones.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
-/** Returns the value of `Cache-Status` (RFC 9211). */
+/** Returns the value of the `Cache-Status` header (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.kind === 'hit') return hitText(Math.floor(outcome.ttlSeconds));
   if (outcome.kind === 'shared') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=shared`;
@@ -167,8 +165,8 @@ export function cacheStatus(outcome: CacheOutcome): string {
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**
- * Returns the headers that are stored with a page. The reply to a cache miss has the same headers, so clients cannot
- * distinguish hits from misses by their headers.
+ * Returns the headers stored with a page. The response to a cache miss has the same headers, so clients cannot tell
+ * hits from misses by their headers.
  */
 export function storedHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));
@@ -191,7 +189,7 @@ export function isShared(audience: string): boolean {
 
 /**
  * Returns whether the audience has the same name in every process. If a caller is unverified, or sends tokens or
- * cookies that are forwarded, the audience contains a hash whose key is different in every process.
+ * cookies that are forwarded, the audience contains a hash, whose key differs from process to process.
  */
 export function isKnownEverywhere(audience: string): boolean {
   return isShared(audience) || /^caller:(?:anonymous:anonymous|verified:user:[^;]*)$/.test(audience);
@@ -199,8 +197,8 @@ export function isKnownEverywhere(audience: string): boolean {
 
 /**
  * Returns the audience part of a cache key. `setting` is the operation's `audience`. `grantsKey` identifies the
- * caller's permissions and is undefined if they are unknown. The audience is only the caller if the operation is
- * demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
+ * caller's permissions and is undefined if they are unknown. The audience consists only of the caller if the operation
+ * is demoted, if the principal is unverified, or if `setting` is `permissions` but the permissions are unknown.
  */
 export function audienceOf(
   setting: Audience,
@@ -219,7 +217,7 @@ export interface CacheKeyParts {
   readonly pageVersion: string;
   readonly operationId: string;
   readonly audience: string;
-  /** The target of the upstream request, unchanged. */
+  /** The upstream request's target, unchanged. */
   readonly upstreamTarget: string;
 }
 

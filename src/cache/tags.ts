@@ -1,8 +1,8 @@
 import type { ItemsAt } from '../model/operation.ts';
 
 /**
- * Returns the tag of a resource. Ids above 2^53 are rounded, as they are by `JSON.parse`. Two resources can therefore
- * share a tag, but a purge never misses a page.
+ * Returns a resource's tag. Ids above 2^53 are rounded, as in `JSON.parse`. Two resources can therefore share a tag,
+ * but a purge never misses a page.
  */
 export function tagOf(kind: string, id: string | number): string {
   // A safe integer needs no rounding.
@@ -11,12 +11,14 @@ export function tagOf(kind: string, id: string | number): string {
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
 }
 
-/** Returns the tag for pages that may contain any resource of a kind. Purging this tag purges all pages of the kind. */
+/**
+ * Returns the tag for pages that may contain any resource of a kind. Purging this tag purges all pages of that kind.
+ */
 function wildcardOf(kind: string): string {
   return `${kind}:*`;
 }
 
-/** Returns the kind in a tag (`node` in `node:5`), or undefined for tags without a kind. */
+/** Returns the kind from a tag (`node` from `node:5`), or undefined for tags without a kind. */
 function kindOf(tag: string): string | undefined {
   const colon = tag.indexOf(':');
   return colon > 0 ? tag.slice(0, colon) : undefined;
@@ -24,7 +26,7 @@ function kindOf(tag: string): string | undefined {
 
 /**
  * Inserts path parameters into the contract's tag templates, such as `node:{nodeId}`, and returns the resulting tags.
- * If a parameter is missing, the wildcard tag of the kind is returned instead.
+ * If a parameter is missing, the kind's wildcard tag is returned instead.
  */
 export function tagsOf(
   templates: readonly string[],
@@ -46,9 +48,9 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
 const MAX_ITEMS = 1000;
 
 /**
- * Returns the tags of the items on a page, such as `node:5`, so that a write to an item purges the page. If the page
- * has too many items, or an item whose id is unknown, returns the wildcard tag of the kind instead. Every purge of the
- * kind includes this wildcard tag.
+ * Returns tags for the items on a page, such as `node:5`, so that a write to an item purges the page. If the page has
+ * too many items, or an item whose id is unknown, returns the kind's wildcard tag instead. Every purge of that kind
+ * includes this tag.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -109,12 +111,12 @@ export interface TagIndex {
   add(key: string, tags: Iterable<string>): void;
   remove(key: string, tags: Iterable<string>): void;
   /**
-   * Returns the keys of the pages that have a tag. For the tag of a whole kind, returns the keys of the pages that have
-   * any tag of this kind, in which case a key can occur several times.
+   * Returns the keys of the pages that have a tag. The tag for a whole kind returns the keys of all pages that have any
+   * tag of that kind; a key can then occur several times.
    */
   keysOf(tag: string): readonly string[];
   clear(): void;
-  /** Returns all tags with the number of keys for each. */
+  /** Returns all tags, each with its number of keys. */
   counts(): Iterable<readonly [tag: string, keys: number]>;
   /** The number of distinct tags. */
   readonly size: number;
@@ -142,8 +144,8 @@ export function createTagIndex(): TagIndex {
         if (tagged?.delete(key) === true && tagged.size === 0) keys.delete(tag);
       }
     },
-    // An entry for the whole kind would cost every stored page an insertion and a removal. A search takes no longer
-    // than the purge itself, which removes every page found.
+    // An entry for the whole kind would require an insertion and a removal for every stored page. Searching takes no
+    // longer than the purge itself, which removes every page found.
     keysOf: (tag) =>
       tag.endsWith(WHOLE_KIND) ? keysOfKind(tag.slice(0, -WHOLE_KIND.length)) : [...(keys.get(tag) ?? [])],
     clear: () => keys.clear(),

@@ -9,7 +9,7 @@ import { choiceFlag } from './flags/flag-values.ts';
 
 const FORMATS = ['text', 'json'];
 
-/** The flag of commands that can write their result as JSON. `docs/cli.schema.json` describes the JSON documents. */
+/** The flag for commands that can write their result as JSON. `docs/cli.schema.json` describes the JSON documents. */
 export const FORMAT_FLAG: Flag = {
   name: 'format',
   value: 'FORMAT',
@@ -25,7 +25,7 @@ export function wantsJson(line: CommandLine): boolean {
 /** The version of the JSON documents, which increases with every incompatible change. */
 const VERSION = 1;
 
-/** Formats the result of a command as a JSON document of the given kind. */
+/** Formats a command's result as a JSON document of the given kind. */
 export function jsonDocument(kind: string, content: object): string {
   return JSON.stringify({ version: VERSION, kind, ...content }, null, 2);
 }
@@ -33,10 +33,7 @@ export function jsonDocument(kind: string, content: object): string {
 /** The width of a result that is not written to a terminal, in columns. */
 const COLUMNS = 100;
 
-/**
- * Returns the file that `--output` specifies, or undefined for standard output. Standard output can also be specified
- * as `-`.
- */
+/** Returns the file specified by `--output`, or undefined for standard output, which can also be specified as `-`. */
 export function outputFile(line: CommandLine): string | undefined {
   const output = line.last('output');
   return output === '-' ? undefined : output;
@@ -49,8 +46,8 @@ export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, '
 }
 
 /**
- * Writes a result to the file that `--output` specifies, or to standard output. Throws a StartFault if the file cannot
- * be written.
+ * Writes a result to the file specified by `--output`, or to standard output. Throws a StartFault if the file cannot be
+ * written.
  */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
   const output = outputFile(line);

@@ -3,7 +3,7 @@ export interface Flag {
   readonly name: string;
   /** The placeholder for the flag's value in the help text. Undefined for a flag that takes no value. */
   readonly value?: string;
-  /** The possible values, which are used for shell completion. */
+  /** The possible values, for shell completion. */
   readonly choices?: readonly string[];
   readonly multiple?: boolean;
   readonly help: string;
@@ -29,7 +29,7 @@ export interface Command {
   readonly args: string;
   /** The minimum and maximum numbers of positional arguments. */
   readonly argCount: readonly [min: number, max: number];
-  /** The possible values of the first argument, which are used for shell completion. */
+  /** The possible values of the first argument, for shell completion. */
   readonly argChoices?: readonly string[];
   readonly flags: readonly Flag[];
   /** The lines below the flags in the help text. The examples come first. */
@@ -56,14 +56,14 @@ export class CommandFailure extends Error {
 
 /** The parts of the process that a command can use. */
 export interface CommandIo {
-  /** Writes a line of the command's result. */
+  /** Writes a line to the command's result. */
   readonly out: (line: string) => void;
-  /** Writes a line for the user that does not belong to the result, such as an error or the banner. */
+  /** Writes a line for the user that is not part of the result, such as an error or the banner. */
   readonly err: (line: string) => void;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The terminal that the result is written to. Undefined if the result goes to a file or another program. */
+  /** The terminal to which the result is written. Undefined if the result goes to a file or another program. */
   readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
   /** Overwrites the last line of the terminal. Undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;

@@ -1,8 +1,6 @@
 import type { Command, CommandEntry } from './command.ts';
 
-/**
- * All commands, in the order in which the help text lists them. Only the modules of the command that runs are imported.
- */
+/** All commands, in the order shown in the help text. Only the modules for the command being run are imported. */
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'serve', load: async () => (await import('./commands/serve-command.ts')).serveCommand },
   { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },

@@ -19,7 +19,7 @@ function processIo(): CommandIo {
   };
 }
 
-// It is not a failure if the reader of a stream closes it early, as in `portico plan | head`. The command continues and
+// A reader may close a stream early, as in `portico plan | head`. This is not a failure: the command continues and
 // determines the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;

@@ -14,7 +14,7 @@ import {
 } from './command.ts';
 
 /**
- * Runs a command and returns the exit code: 0 for success, 1 for configuration errors or a failure, 2 for a usage
+ * Runs a command and returns the exit code: 0 for success, 1 for configuration errors or a failure, and 2 for a usage
  * error.
  */
 export async function runProgram(
@@ -63,7 +63,7 @@ function findCommand(commands: readonly CommandEntry[], name: string): CommandEn
   throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
 }
 
-/** Returns lines that describe the error that ended a command. */
+/** Returns lines describing the error that ended a command. */
 export function failureLines(error: unknown): string[] {
   if (error instanceof StartFault) return faultLines('portico cannot start', error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
@@ -87,8 +87,8 @@ function listenFailure(error: Error): string | undefined {
 }
 
 /**
- * Returns a line that states what failed. It is followed by lines for each distinct configuration error, with its
- * source, pointer, message and suggestion.
+ * Returns a line stating what failed, followed by lines for each distinct configuration error with its source, pointer,
+ * message and suggestion.
  */
 export function faultLines(what: string, found: readonly Fault[]): string[] {
   const faults = distinctFaults(found);
@@ -102,7 +102,7 @@ export function faultLines(what: string, found: readonly Fault[]): string[] {
   ];
 }
 
-/** Returns the help text of the program, with one line for each command. */
+/** Returns the program's help text, with one line for each command. */
 function programHelp(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [

@@ -28,7 +28,7 @@ export async function serveAsWorker(line: CommandLine, io: CommandIo): Promise<n
 }
 
 async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void> {
-  // Workers ignore signals from a terminal, because the primary process also receives them and then stops its workers.
+  // Workers ignore signals from a terminal, because the primary process also receives them and then stops the workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
   // If the primary process ends first, Node ends this process.
@@ -60,8 +60,8 @@ interface PrimaryGateway {
 }
 
 /**
- * Starts the workers and the primary process's part of the gateway. If any part fails to start, closes everything
- * again.
+ * Starts the workers and the primary process's part of the gateway. If anything fails to start, closes everything that
+ * was started.
  */
 export async function startWithWorkers(
   settings: Settings,
@@ -144,12 +144,12 @@ function forkWorker(): WorkerProcess {
   };
 }
 
-/** Returns the channel to the primary process or, in the primary process, the channel to a worker. */
+/** Returns the channel to the primary process; in the primary process, returns the channel to a worker. */
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // The callback receives the error if the process has just ended. Without it, the error would be thrown here and not
-    // be caught.
+    // The callback receives the error if the process has just ended. Without a callback, the error would be thrown here
+    // uncaught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

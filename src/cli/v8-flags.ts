@@ -3,15 +3,16 @@ import { setFlagsFromString } from 'node:v8';
 /**
  * Replaces the V8 flags that `bin/portico.mjs` sets for startup with those for serving requests:
  *
- * - V8 may enlarge the young generation of its heap again when the load requires it.
+ * - V8 may again enlarge its heap's young generation when the load requires it.
  * - V8 collects all garbage when the old generation, or the memory of buffers outside the heap, has doubled in size.
  *
- * By default, V8 adapts the limit of the old generation. After many distinct pages, it lets evicted pages occupy
- * several times their size, whereas at other times it collects more often than necessary. A lower limit would save more
- * memory but make cache misses 25% slower.
+ * By default, V8 adapts the limit of the old generation. After requests for many distinct pages, it lets evicted pages
+ * occupy several times their size; at other times, it collects garbage more often than necessary. A lower limit would
+ * save more memory but make cache misses 25% slower.
  *
- * Buffers, such as response bodies, have their own limit by default. Responses of 200 kB reach it about every 100
- * requests, although nearly all of their buffers are unused by then and can be freed without a full collection.
+ * Buffers, such as response bodies, have their own limit by default. With 200 kB responses, this limit is reached about
+ * every 100 requests, although nearly all of their buffers are unused by then and can be freed without a full
+ * collection.
  */
 export function useFlagsForServing(): void {
   setFlagsFromString('--semi-space-growth-factor=2');

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** The visibility of the parent comment. A known but undefined visibility means that the parent comment is public. */
+/** The parent comment's visibility. If `visibility` is known but undefined, the parent comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
@@ -13,12 +13,12 @@ interface CommentRefusal {
   readonly detail: ErrorDetail;
 }
 
-/** A request to write a comment, with its author's permissions. */
+/** A request to write a comment, and its author's permissions. */
 export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;
   readonly parentVisibility: ParentVisibility;
-  /** The current visibility of a comment that is being changed. Undefined for a new comment. */
+  /** The current visibility of the comment being changed. Undefined for a new comment. */
   readonly ownVisibility?: ParentVisibility;
   readonly grants: (permission: string) => boolean;
   readonly options: CommentsOptions;
@@ -26,8 +26,8 @@ export interface CommentWrite {
 
 /**
  * Checks a comment against the three documented reasons for refusing it (rules, 10). Returns all reasons that apply, in
- * the order of the documentation. If the parent is unknown, or if the visibility is not one of the private options, the
- * upstream decides.
+ * the documented order. If the parent is unknown, or if the visibility is not one of the private options, the upstream
+ * decides.
  */
 export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
   const { body, parentVisibility: parent, ownVisibility, grants, options } = write;
@@ -40,7 +40,8 @@ export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
     const message = 'a reply to a comment of limited visibility inherits that visibility, which cannot be changed';
     refusals.push(refusal('visibility_not_inherited', '/visibility', message));
   }
-  // A client that sends a comment back may include null or an empty list, neither of which contains recipients.
+  // A client that sends a comment back unchanged may include null or an empty list, neither of which contains
+  // recipients.
   const recipients = valueAt(body, '/recipients') ?? [];
   const hasRecipients = !Array.isArray(recipients) || recipients.length > 0;
   const own = ownVisibility?.known === true ? ownVisibility.visibility : undefined;
@@ -58,7 +59,7 @@ export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
   return refusals;
 }
 
-/** Returns the recipients that a visibility stands for. Returns undefined if the visibility is not a private option. */
+/** Returns the kind of recipients that a visibility represents, or undefined if it is not a private option. */
 function optionOf({ visibilityOptions }: CommentsOptions, visibility = '') {
   return Object.hasOwn(visibilityOptions, visibility) ? visibilityOptions[visibility] : undefined;
 }

@@ -8,14 +8,14 @@ export interface CommentsOptions {
 export const RECIPIENTS = 'recipients';
 
 /**
- * The defaults. There are three private options, but the name of only one has been observed in traffic. The other two
+ * The defaults. There are three private options, but only one option's name has been observed in traffic. The other two
  * names are guesses. `recipients` is assumed to mean groups that the sender belongs to.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Adds the defaults. Configured names replace the guessed ones, and `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the guessed ones, but `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };

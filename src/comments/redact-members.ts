@@ -3,14 +3,14 @@ import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 /** A body without the redacted members, and the names of those members. */
 interface Redacted {
   readonly body: Buffer;
-  /** The distinct names in the order of their first occurrences. */
+  /** The distinct names, in order of first occurrence. */
   readonly removed: readonly string[];
 }
 
 /**
- * Removes the members with the given names from a JSON document, at any depth. All other bytes are unchanged, including
- * the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members. Returns
- * undefined if the input is not JSON or exceeds the limits, in which case the caller must not send the body.
+ * Removes the members with the given names from a JSON document, at any depth. All other bytes stay unchanged,
+ * including the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members.
+ * Returns undefined if the input is not JSON or exceeds the limits, in which case the caller must not send the body.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;
@@ -28,7 +28,7 @@ export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: 
   return { body: remaining.subarray(0, length), removed: [...found.names] };
 }
 
-/** A range of bytes that is removed. It contains a member and an adjacent comma. */
+/** A range of bytes to remove, consisting of a member and an adjacent comma. */
 interface Cut {
   readonly from: number;
   readonly to: number;
@@ -40,12 +40,12 @@ interface FoundMembers {
   readonly names: ReadonlySet<string>;
 }
 
-/** An object or an array whose end has not been reached. */
+/** An object or an array whose end has not yet been reached. */
 interface Frame {
   readonly isObject: boolean;
   /**
-   * True if an earlier member of this object is preserved. If so, a later member is removed together with the comma
-   * before it.
+   * True if an earlier member of this object is preserved. If so, later members are removed together with the comma
+   * before them.
    */
   keeps: boolean;
   /** The index of the comma before the current member. */
@@ -157,12 +157,12 @@ function skipSpace(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Returns the index after the string whose opening quote is at `at`. Bytes outside ASCII are not validated. */
+/** Returns the index after the string whose opening quote is at `at`. Non-ASCII bytes are not validated. */
 function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
   // Most bytes are inside strings, so this loop must be especially fast. It never reads past the end of the array,
-  // because a single such read would slow down all later reads.
+  // because a single out-of-bounds read would slow down all later reads.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;
@@ -175,7 +175,7 @@ function endOfString(bytes: Uint8Array, at: number): number {
   return MALFORMED;
 }
 
-/** Contains 1 for each byte that does not need to be escaped in a string. */
+/** Contains 1 for each byte that needs no escape in a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
@@ -241,8 +241,8 @@ function isDigit(byte: number | undefined): boolean {
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /**
- * Creates a matcher for the given names. The matcher receives the position of the bytes between the quotes of a key.
- * These bytes may contain escapes.
+ * Creates a matcher for the given names. The matcher receives the position of the bytes between a key's quotes. These
+ * bytes may contain escapes.
  */
 function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));

@@ -15,7 +15,7 @@ const NOT_KEYS = new Set(['file', 'embedded']);
 /** Returns all keys in the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
-  // Settings that the mode determines are included with their effective values, as are the checks.
+  // Settings determined by the mode, including the checks, are listed with their effective values.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   return Object.entries(values)
@@ -31,8 +31,8 @@ function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
 
 /**
  * Returns the sorted names of the keys whose values differ. A key is omitted if it has its default value in both
- * configurations, because such a default depends only on another key. For example, the defaults of the checks depend on
- * the mode.
+ * configurations, because such a default depends only on another key. For example, the defaults for the checks depend
+ * on the mode.
  */
 export function changedKeys(before: Settings, after: Settings): readonly string[] {
   const [old, next] = [before, after].map(
@@ -51,15 +51,15 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 }
 
 /**
- * Matches the keys whose values may differ between gateways that behave in the same way: the name of the instance, the
- * addresses that it listens on, and the locations of files.
+ * Matches the keys whose values may differ between gateways that behave identically: the instance's name, the addresses
+ * on which it listens, and the locations of files.
  */
 const OWN_KEY =
   /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
 
 /**
  * Returns a digest of all keys and values, except secrets and the keys that may differ between gateways. Processes with
- * the same configuration have the same digest. `files` contains the contents of the files that the configuration names.
+ * the same configuration have the same digest. `files` contains the contents of the files named in the configuration.
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
   const shown = settingLeaves(settings).filter(

@@ -37,8 +37,7 @@ const closed = (properties: object, description?: string) => ({
 });
 
 /**
- * Returns the JSON Schema (2020-12) of the configuration file, which is composed of the schemas of the individual
- * features.
+ * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the individual features.
  */
 export function configSchema(): Record<string, unknown> {
   return {
@@ -167,7 +166,7 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // This constant schema is validated by a test. Validating it here would double the compile time.
+  // A test validates this constant schema. Validating it here would double the compile time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
@@ -189,8 +188,8 @@ function isRegex(text: string): boolean {
   }
 }
 
-// If a value matches none of the alternatives in a schema, only the errors of the intended alternative are useful,
-// which is the one whose constants the value matches.
+// If a value matches none of a schema's alternatives, only the errors for the intended alternative are useful: the one
+// whose constants the value matches.
 function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
   let relevant = [...errors];
@@ -205,7 +204,7 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    // If the value matches several alternatives, no single alternative can be the intended one.
+    // If the value matches several alternatives' constants, the intended one cannot be determined.
     const severalMatch = Array.isArray(choice.params['passingSchemas']);
     const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant
@@ -273,7 +272,7 @@ function plainMessage(error: ErrorObject): string {
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// Returns the correct location of a misplaced key. For example, it returns `listen.port` for the `port` key at the top
+// Returns the correct location for a misplaced key. For example, it returns `listen.port` for the `port` key at the top
 // level.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];

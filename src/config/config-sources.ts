@@ -12,7 +12,7 @@ export interface Override {
   /** The name of the variable or the flag, for messages. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
-  /** The JSON pointer of the key that is set. */
+  /** The JSON pointer to the key being set. */
   readonly pointer: string;
   readonly value: unknown;
 }
@@ -36,7 +36,7 @@ export const VARIABLES = {
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   PORTICO_LEDGER: '/ledger/file',
-  // Kubernetes passes the pod's name in this variable if the pod's specification says so.
+  // Kubernetes passes the pod's name in this variable if the pod's specification requests it.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
   PORTICO_WORKERS: '/workers',
@@ -87,8 +87,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
   };
 }
 
-// An unknown variable is reported only if its name resembles a known name, because platforms set variables with the
-// same prefixes. For example, Kubernetes sets PORTICO_SERVICE_HOST.
+// An unknown variable is reported only if its name resembles a known one, because platforms set variables with the same
+// prefix. For example, Kubernetes sets PORTICO_SERVICE_HOST.
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
@@ -99,7 +99,7 @@ function misspelledVariables(environment: Environment): Fault[] {
   });
 }
 
-// A user name in the environment means that a service account is used.
+// A user name in the environment implies that a service account is used.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];
@@ -118,13 +118,13 @@ function credentialFaults(environment: Environment): Fault[] {
 
 interface ConfigFile {
   /**
-   * The file's name for messages: the path relative to the working folder if the file is inside it, or the full path
+   * The file name used in messages: the path relative to the working folder if the file is inside it, or the full path
    * otherwise.
    */
   readonly name: string;
   /** The full path. Undefined if a program passed the configuration. */
   readonly path?: string;
-  /** The folder that relative paths in the file are resolved against. */
+  /** The folder against which relative paths in the file are resolved. */
   readonly folder: string;
   readonly value: PlainObject;
   readonly faults: readonly Fault[];
@@ -136,8 +136,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
 /**
- * Returns the path of the configuration file: the path in `PORTICO_CONFIG` if set, `config/portico.yaml` or
- * `portico.yaml` in the working folder if one of them exists, or the file in this package.
+ * Returns the path of the configuration file: the path in `PORTICO_CONFIG`, if set; `config/portico.yaml` or
+ * `portico.yaml` in the working folder, if either exists; or the file in this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
@@ -172,8 +172,8 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /**
- * Wraps a configuration that a program passes instead of a file. Relative paths in the configuration are resolved
- * against `folder`.
+ * Wraps a configuration passed by a program instead of a file. Relative paths in the configuration are resolved against
+ * `folder`.
  */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   const name = 'the configuration object';
@@ -220,7 +220,7 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** Returns a YAML error's message without the excerpt that it quotes, which may be part of a password. */
+/** Returns a YAML error's message without the quoted excerpt, which may be part of a password. */
 function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;

@@ -51,8 +51,8 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
 }
 
 /**
- * Returns the errors in the additional addresses of the upstream. Each address must be valid and compatible with the
- * first address.
+ * Returns the errors in the upstream's additional addresses. Each address must be valid and compatible with the first
+ * one.
  */
 function alternateFaults(alternates: readonly string[], first: UpstreamAddress | undefined): ConfigProblem[] {
   const origins = new Set(first && [first.origin]);
@@ -199,7 +199,7 @@ function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
   });
 }
 
-/** The maximum time between two reads of the log of changes, in milliseconds. */
+/** The maximum interval between reads of the log of changes, in milliseconds. */
 const CHANGES_MS = 500;
 
 function redisFaults({ redis }: Settings): ConfigProblem[] {
@@ -297,8 +297,8 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
 }
 
 /**
- * Returns an error that lists the demo accounts if they could be used with a real upstream, or an empty list if they
- * could not.
+ * Returns an error listing the demo accounts if they could be used with a real upstream, or an empty list if they could
+ * not.
  */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);

@@ -1,7 +1,7 @@
 import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
 
 /**
- * The `reference` configuration key, which configures the embedded upstream. The embedded upstream is used if
+ * The `reference` configuration key, which configures the embedded upstream. The embedded upstream is used when
  * `upstream.url` is not set.
  */
 export interface ReferenceOptions {
@@ -10,13 +10,13 @@ export interface ReferenceOptions {
   readonly seed: number;
   /** True if the list items returned by the reference server have all expected fields. */
   readonly complete: boolean;
-  /** The chaos rules of the reference server. */
+  /** The reference server's chaos rules. */
   readonly faults: readonly string[];
   /** The base URL of an issue tracker. By default, the embedded tracker is used. */
   readonly issueTrackerUrl?: string;
 }
 
-/** An entry in `undocumented.allow`: an undocumented path that is forwarded. */
+/** An entry in `undocumented.allow`: an undocumented path to forward. */
 export interface AllowedPath {
   readonly method: string;
   /**
@@ -30,7 +30,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** The JSON Schema of check levels, which can be set globally and for individual operations. */
+/** The JSON Schema for check levels, which can be set globally and for individual operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Check levels that override the mode: off, report or enforce.',
@@ -38,7 +38,7 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** The JSON Schema of the error style, which can be set globally and for individual operations. */
+/** The JSON Schema for the error style, which can be set globally and for individual operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: "Whether error responses have the upstream's format (legacy) or Portico's (normalized).",
@@ -105,7 +105,7 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The response headers that web pages may read. */
   readonly exposeHeaders: readonly string[];
-  /** Whether browsers may send credentials that they have stored, such as cookies. */
+  /** Whether browsers may send stored credentials, such as cookies. */
   readonly credentials: boolean;
   /** How long a browser may cache the response to a preflight request, in seconds. */
   readonly maxAgeSeconds: number;
@@ -167,11 +167,11 @@ export interface TlsOptions {
   /** The certificate and its intermediate certificates, in PEM format. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** A file that contains the passphrase of the key. */
+  /** A file that contains the key's passphrase. */
   readonly passphraseFile?: string;
   /** The certificate authorities that issue client certificates, in PEM format. */
   readonly clientCaFile?: string;
-  /** Whether clients are asked for a certificate, and whether clients without a certificate are refused. */
+  /** Whether clients are asked for a certificate, and whether those without one are refused. */
   readonly clientCertificates: 'none' | 'optional' | 'required';
   readonly minVersion: '1.2' | '1.3';
   /** The time limit for the TLS handshake, in seconds. */
@@ -202,7 +202,7 @@ export interface ListenOptions {
   readonly keepAliveSeconds: number;
   /** The time limit for receiving a complete request, in seconds. */
   readonly requestTimeoutSeconds: number;
-  /** The time limit for receiving the headers of a request, in seconds. */
+  /** The time limit for receiving a request's headers, in seconds. */
   readonly headersTimeoutSeconds: number;
   readonly maxTargetBytes: number;
   readonly maxHeaderBytes: number;
@@ -213,12 +213,12 @@ export interface ListenOptions {
   readonly maxJsonValues: number;
   /**
    * How long the process continues to accept requests after SIGTERM, in seconds. During this time, it reports that it
-   * is not ready, so that load balancers stop sending requests.
+   * is not ready, so that load balancers stop sending it requests.
    */
   readonly lameDuckSeconds: number;
-  /** The time limit for requests that are still in progress after `lameDuckSeconds`, in seconds. */
+  /** The time limit for requests still in progress after `lameDuckSeconds`, in seconds. */
   readonly drainSeconds: number;
-  /** The certificate and other settings for TLS. Undefined if the public side does not use TLS. */
+  /** The certificate and other TLS settings. Undefined if the public side does not use TLS. */
   readonly tls?: TlsOptions;
 }
 

@@ -40,7 +40,7 @@ export interface SettingsSources {
   readonly cwd: string;
   /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
-  /** A configuration that a program passes instead of a file. */
+  /** A configuration passed by a program instead of a file. */
   readonly given?: PlainObject;
 }
 
@@ -58,9 +58,9 @@ export interface SettingsReading {
 export type ReloadResult =
   | {
       readonly outcome: 'applied';
-      /** The names of the changed keys and of the files whose content has changed. Empty if nothing has changed. */
+      /** The names of the changed keys and of the files whose contents have changed. Empty if nothing has changed. */
       readonly changed: readonly string[];
-      /** Problems that do not prevent the reload from being applied. */
+      /** Problems that do not prevent the reload. */
       readonly warnings: readonly Fault[];
     }
   | { readonly outcome: 'refused'; readonly faults: readonly Fault[] };
@@ -75,7 +75,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-/** Reads the configuration. Reading continues after an error, so that all errors are reported together. */
+/** Reads the configuration. Reading continues after an error so that all errors are reported together. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file =
     sources.given === undefined
@@ -86,7 +86,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  // An error in a token that was read from a file is reported for the key that contains the file's path.
+  // An error in a token read from a file is reported for the key that contains the file's path.
   const keyOf = (pointer: string) =>
     pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
   const originOf = (key: string): Origin => {
@@ -120,7 +120,7 @@ function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainO
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// Sorts the errors by source, which includes the line number if the source is a file.
+// Sorts the errors by source. If the source is a file, it includes the line number.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 
@@ -135,10 +135,10 @@ function has(value: unknown, pointer: string): boolean {
   return true;
 }
 
-/** The source of the raw configuration, and the folders that its paths are resolved against. */
+/** The source of the raw configuration, and the folders against which its paths are resolved. */
 interface ConfigPlace {
   readonly file: string;
-  /** The folder that a relative path to the roles file is resolved against. */
+  /** The folder against which a relative path to the roles file is resolved. */
   readonly folder: string;
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
@@ -173,7 +173,7 @@ function withRedisFiles(
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {
-  // If the embedded upstream is used, there is no load balancer that has to notice the shutdown.
+  // If the embedded upstream is used, there is no load balancer that needs time to notice the shutdown.
   const listen = withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw);
   if (!isPlainObject(tls)) return listen;
   const options = Object.entries(tls).map(([key, value]) =>
@@ -193,16 +193,16 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
-  // Paths in flags and variables are relative to the working folder. All other paths are relative to the folder of the
-  // configuration file.
+  // Paths in flags and variables are relative to the working folder. All other paths are relative to the configuration
+  // file's folder.
   const folderOf = (pointer: string) =>
     ['environment', 'flag'].includes(place.originOf(pointer)) ? place.cwd : place.folder;
   const pathAt = (pointer: string, path: unknown) =>
     typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // The paths of files that the gateway writes are relative to the working folder, because the folder of the
-  // configuration file may be read-only.
+  // The paths of files that the gateway writes are relative to the working folder, because the configuration file's
+  // folder may be read-only.
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };

@@ -10,18 +10,18 @@ import type { ConfigProblem } from './config-schema.ts';
 import type { Environment } from './config-sources.ts';
 import type { Settings } from './settings.ts';
 
-/** The passwords of the demo accounts. A test checks that they are the same in the reference server. */
+/** The demo accounts' passwords. A test checks that they match those in the reference server. */
 export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice', 'bob', 'guest'];
 
 const MIN_TOKEN = 8;
 /**
- * The minimum length, and the minimum number of distinct characters, of an admin token that protects an address other
- * than loopback. A token that satisfies both cannot be guessed over the network.
+ * The minimum length and the minimum number of distinct characters of an admin token that protects an address other
+ * than loopback. A token that meets both minimums cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';
 
-/** Returns the admin token from the file that `adminTokenFile` names, or the reason why the token cannot be used. */
+/** Returns the admin token from the file specified by `adminTokenFile`, or the reason why the token cannot be used. */
 export function readAdminToken(settings: Settings): { readonly token?: string; readonly problem?: ConfigProblem } {
   const { adminToken, adminTokenFile } = settings;
   const pointer = '/adminTokenFile';
@@ -54,7 +54,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
-    // The embedded upstream contains nothing that needs protection, and the console is closed if there is no token.
+    // The embedded upstream contains nothing that needs protection, and the console is closed when there is no token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, message, suggestion: TOKEN_ADVICE }];
@@ -86,8 +86,8 @@ function readableFileProblems(settings: Settings, configFile: string | undefined
 }
 
 /**
- * A file that contains a secret, and the configuration key that names the file. For a secret in the configuration file
- * itself, this is the key of the secret.
+ * A file that contains a secret, and the configuration key that specifies the file. For a secret in the configuration
+ * file itself, this is the secret's own key.
  */
 interface SecretFile {
   readonly pointer: string;
@@ -151,7 +151,7 @@ export function rolesFileFaults(settings: Settings, { accounts, source }: RolesF
   ];
 }
 
-/** Returns the password hashes of the demo accounts in the roles file of this package. */
+/** Returns the demo accounts' password hashes from this package's roles file. */
 function publishedHashes(): ReadonlySet<string> {
   const text = readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8');
   return new Set(text.match(/\$argon2id\$[\w$=,+/]+/g));

@@ -11,7 +11,7 @@ import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
 import type { Place, Settings } from './settings.ts';
 
-/** A setting that has no effect, and the reason. */
+/** A setting that has no effect, and why. */
 interface Inert {
   readonly pointer: string;
   readonly because: string;
@@ -59,8 +59,8 @@ export function shadowWarnings(live: Contract, shadow: Contract | undefined, { s
 }
 
 /**
- * The properties of an operation that are ignored when traffic is checked against the shadow contract, keyed by their
- * names in the document.
+ * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
+ * in the document.
  */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
@@ -203,7 +203,7 @@ function operationInert(settings: Settings, operations: readonly Operation[]): r
 const nameless = (path: string) => path.replaceAll(/\{[^}]*\}|\*(?!\*)/g, '{}');
 
 /**
- * Returns the entries of `undocumented.allow` that have no effect because of a documented operation or an earlier
+ * Returns the entries in `undocumented.allow` that have no effect because of a documented operation or an earlier
  * entry.
  */
 function allowInert({ undocumented }: Settings, operations: readonly Operation[]): readonly Inert[] {

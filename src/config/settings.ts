@@ -30,39 +30,39 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** The kind of source that a value comes from. */
+/** The kind of source from which a value comes. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** Where a configuration error is: a line in the file, a variable or a flag. */
+/** The location of a configuration error: a line in the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
 /** The complete configuration. It is valid and contains all defaults. */
 export interface Settings {
   /** The selected preset. */
   readonly mode: Mode;
-  /** The global check levels: the levels of the mode, unless `checks` overrides them. */
+  /** The global check levels. These are the mode's levels unless `checks` overrides them. */
   readonly checks: Checks;
-  /** Returns the check levels of an operation, or the global levels if the id is unknown or undefined. */
+  /** Returns an operation's check levels, or the global levels if the id is unknown or undefined. */
   checksFor(operationId: string | undefined): Checks;
-  /** The global style of error responses. */
+  /** The global error response style. */
   readonly errors: ErrorStyle;
-  /** Returns the style of error responses for an operation. */
+  /** Returns an operation's error response style. */
   errorsFor(operationId: string | undefined): ErrorStyle;
   /** True if the reference server is the upstream because `upstream.url` is not set. */
   readonly embedded: boolean;
   /**
-   * True for a walk (`portico check --against`). If so, the `upstream` limits apply in every mode, so that the walk
-   * ends even if the server does not respond.
+   * True for a walk (`portico check --against`). If true, the `upstream` limits apply in every mode, so that the walk
+   * ends even when the server does not respond.
    */
   readonly isWalk?: boolean;
   /** The path prefix of the public side. It is either empty or begins, but does not end, with a slash. */
   readonly publicBasePath: string;
-  /** The scheme and host that clients use. If undefined, the scheme and host in each request are used. */
+  /** The scheme and host that clients use. If undefined, each request's own scheme and host are used. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
   /** The CORS options. Undefined if web pages from other origins cannot use the public side. */
   readonly cors: CorsOptions | undefined;
-  /** The token for the admin side. It comes from `adminToken` or from the file that `adminTokenFile` names. */
+  /** The admin side's token. It comes from `adminToken` or from the file specified by `adminTokenFile`. */
   readonly adminToken: string | undefined;
   /** The absolute path of the file that contains the token. */
   readonly adminTokenFile: string | undefined;
@@ -76,15 +76,15 @@ export interface Settings {
   readonly rateLimits: readonly RateLimitRule[];
   readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
-  /** The options of the roles file. `file` is an absolute path. */
+  /** The options for the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** The parameters that are allowed in addition to those in the contract, by operation id. */
+  /** The parameters allowed in addition to those in the contract, by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The release label that is stored with violations. */
+  /** The release label stored with violations. */
   readonly release: string;
   /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
   readonly instance: string | undefined;
@@ -109,19 +109,19 @@ export interface Settings {
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The name of the configuration file, for messages. */
   readonly file: string;
-  /** Returns the kind of source of the value at a JSON pointer such as `/listen/port`. */
+  /** Returns the kind of source for the value at a JSON pointer such as `/listen/port`. */
   originOf(pointer: string): Origin;
-  /** Returns the location that errors about the value at a JSON pointer refer to. */
+  /** Returns the location to report in errors about the value at a JSON pointer. */
   placeOf(pointer: string): Place;
 }
 
-/** Returns a copy of the settings with a different upstream URL, such as that of the embedded upstream. */
+/** Returns a copy of the settings with a different upstream URL, such as the embedded upstream's. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
 }
 
 /**
- * Returns the settings of one of several workers. The upstream's limits and the memory for stored pages apply to all
+ * Returns the settings for one of several workers. The upstream limits and the memory for stored pages apply to all
  * workers together, so each worker receives a share of them. The limits on failed logins are also divided unless the
  * workers count failed logins in Redis.
  */
@@ -152,7 +152,7 @@ export function workerShare(settings: Settings): Settings {
 }
 
 /**
- * Returns whether the upstream's limits are only observed and not enforced. This is the case in the `observe` mode, in
+ * Returns whether the upstream limits are only observed and not enforced. This is the case in the `observe` mode, in
  * which a slow upstream must look the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {

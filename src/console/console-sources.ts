@@ -31,7 +31,7 @@ export interface ConsoleSources {
   readonly clock: Clock;
   readonly version: string;
   readonly contractVersion: string;
-  /** The time when the gateway started, in epoch milliseconds. */
+  /** When the gateway started, in epoch milliseconds. */
   readonly startedAt: number;
   readonly settings: Settings;
   readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'row'>[];
@@ -40,7 +40,7 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. Each read returns the current entries. */
   readonly baseline: Pick<BaselineFile, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
-  /** Returns the location in the contract that a ledger entry violates. */
+  /** Returns the contract location that a ledger entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
     /** Undoes the step for one check in all processes and gateways. Returns false if there is no such step. */
@@ -51,10 +51,10 @@ export interface ConsoleSources {
   /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
-  /** Purges the stored responses with any of the tags, or all of them. Returns the number of purged responses. */
+  /** Purges the stored responses with any of the tags, or all stored responses. Returns the number purged. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly upstream: () => UpstreamState;
-  /** Reads the configuration again and uses it for new requests. */
+  /** Rereads the configuration and uses it for new requests. */
   readonly reload: () => Promise<ReloadResult>;
   /** Returns the upstream's health as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
@@ -62,7 +62,7 @@ export interface ConsoleSources {
   readonly shared?: (() => SharedStatus) | undefined;
   /** Returns the gateways that share state with this one. Undefined if no state is shared. */
   readonly instances?: (() => readonly Instance[]) | undefined;
-  /** Returns the upstream's last failure and the most recent changes of the circuit. */
+  /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;

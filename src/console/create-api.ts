@@ -18,11 +18,11 @@ import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
-/** How many hours the counts on the fleet page cover. */
+/** How many hours the fleet page's counts cover. */
 const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
-/** Creates the API for the console's pages, which returns their data and makes the changes that the console allows. */
+/** Creates the API for the console's pages. It returns their data and makes the changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
@@ -127,7 +127,7 @@ interface StatusView {
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
   /** The connection to Redis. Undefined if Redis is not configured. */
   readonly shared: SharedStatus | undefined;
-  /** The names of the checks that are enforced globally. */
+  /** The names of the globally enforced checks. */
   readonly enforced: readonly string[];
   /** The number of active overrides. */
   readonly overrides: number;
@@ -163,7 +163,7 @@ function statusView(sources: ConsoleSources): StatusView {
 interface ConfigurationRow {
   /** The full key, such as `listen.adminPort`. */
   readonly key: string;
-  /** The value as JSON. A secret is masked. */
+  /** The value as JSON. Secrets are masked. */
   readonly value: string;
   readonly origin: Origin;
   /** Where the value is set: a line in the file, an environment variable or a flag. Undefined for a default. */
@@ -197,7 +197,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? withoutUserinfo(inner) : inner));
 }
 
-/** Masks the name and the password in URLs. */
+/** Masks the user name and the password in URLs. */
 function withoutUserinfo(text: string): string {
   return text.replaceAll(/(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/gi, `$<scheme>${MASK}@`);
 }

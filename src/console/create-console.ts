@@ -4,14 +4,14 @@ import type { ConsoleSources } from './console-sources.ts';
 import { createApi } from './create-api.ts';
 import { staticFiles } from './static-files.ts';
 
-/** Creates the request handler that is mounted at `/console`. It serves the console's pages and their data. */
+/** Creates the request handler mounted at `/console`. It serves the console's pages and their data. */
 export function createConsole(sources: ConsoleSources): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const files = staticFiles();
   router.use(consoleHeaders);
   router.use('/api', createReferenceRouter(sources.reference), createApi(sources));
   router.use(async (req, res, next) => {
-    // Relative URLs in the page resolve to the right folder only if the page's own URL ends with a slash.
+    // Relative URLs in the page resolve to the correct folder only if the page's own URL ends with a slash.
     if (req.originalUrl.split('?', 1)[0] === req.baseUrl) {
       res.redirect(303, `${req.baseUrl.slice(1)}/`);
       return;
@@ -35,7 +35,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Sets the headers of all console responses. They forbid inline code, other origins' resources, caching and referrers.
+ * Sets the headers for all console responses. They forbid inline code, resources from other origins, caching and
+ * referrers.
  */
 export const consoleHeaders: RequestHandler = (_req, res, next) => {
   res.set({

@@ -1,6 +1,6 @@
 /**
- * Returns a query value, truncated to `maxLength`. Returns the first value if the name is repeated, or an empty string
- * if it is absent.
+ * Returns a query value, truncated to `maxLength`. If the name is repeated, returns its first value; if it is absent,
+ * returns an empty string.
  */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
   const value = query[name];
@@ -8,7 +8,7 @@ export function queryText(query: Readonly<Record<string, unknown>>, name: string
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** Returns an integer from the query, limited to the bounds. Returns `fallback` if the value is not an integer. */
+/** Returns an integer from the query, clamped to the bounds. Returns `fallback` if the value is not an integer. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

@@ -12,18 +12,18 @@ interface TrafficView {
   /** The start of the period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
-  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that are reported. */
+  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that can be reported. */
   readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
-  /** The points of the charts, for the requested operation or for all operations. */
+  /** The data points for the charts, either for the requested operation or for all operations. */
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** The maximum number of points. More could not be distinguished on a screen. */
+/** The maximum number of points. Additional points could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
-/** Returns the data of the tables and charts for the requested number of minutes. */
+/** Returns the data for the tables and charts over the requested number of minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   request: { readonly minutes: number; readonly operation: string },
@@ -47,7 +47,7 @@ export function trafficView(
 }
 
 /**
- * Groups the time steps into points that start at round times, so a point never changes after the next one has begun.
+ * Groups the time steps into points that start at round times, so a point never changes once the next one has begun.
  */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
@@ -60,7 +60,8 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group covers only a short time, so its rate would fluctuate. It is merged with the group before it.
+  // The newest group covers only a short time, so its rate would fluctuate. It is therefore merged with the previous
+  // group.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     const merged = [...before.steps, ...newest.steps];
@@ -125,7 +126,7 @@ export function sumRow(
 /**
  * Returns a quantile of a histogram, interpolated linearly within its bucket, or undefined if the histogram is empty.
  * `share` is a number from 0 to 1, and `counts` has one more entry than `bounds`. The result is never below the first
- * bound or above the last bound.
+ * bound or above the last one.
  */
 export function bucketQuantile(
   share: number,

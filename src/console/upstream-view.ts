@@ -4,7 +4,7 @@ import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 
 interface UpstreamView extends UpstreamState, GateHistory {
-  /** The base address of the upstream, without credentials. */
+  /** The upstream's base address, without credentials. */
   readonly address: string;
   readonly health: UpstreamHealth;
   /** The number of consecutive failures that open the circuit. */
@@ -14,7 +14,7 @@ interface UpstreamView extends UpstreamState, GateHistory {
   readonly queue: number;
   readonly since: number;
   readonly until: number;
-  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that are reported. */
+  /** The upper bounds of the latency buckets, in seconds. They also limit the percentiles that can be reported. */
   readonly bounds: readonly number[];
   readonly exchanges: number;
   readonly p50: number | undefined;
@@ -59,7 +59,7 @@ export function upstreamView(sources: ConsoleSources, minutes: number): Upstream
   };
 }
 
-/** Returns the origin and the path of an address, without credentials and without a query. */
+/** Returns an address's origin and path, without credentials or a query. */
 export function addressOf(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);

@@ -168,7 +168,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll
 
 interface ListPage<T> {
   readonly rows: readonly T[];
-  /** The page number, starting at 1. If the requested page is past the end, this is the number of the last page. */
+  /** The page number, starting at 1. If the requested page is past the end, this is the last page's number. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;
@@ -188,7 +188,7 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
    * unknown.
    */
   readonly share: number | undefined;
-  /** The entry in the baseline. Undefined if the violation is not in the baseline. */
+  /** The baseline entry. Undefined if the violation is not in the baseline. */
   readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
 }
 
@@ -225,7 +225,7 @@ export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** The columns that the list can be sorted by, each with a function that returns a row's value. */
+/** The columns by which the list can be sorted, each with a function that returns a row's value. */
 const SORT_VALUES = {
   impact: () => 0,
   violation: ({ message }) => message,
@@ -239,7 +239,7 @@ const SORT_VALUES = {
   last: ({ lastSeenAt }) => lastSeenAt,
 } satisfies Record<string, (row: ViolationRow) => string | number>;
 
-/** The column and direction that the list is sorted by. */
+/** The sort column and direction. */
 interface Sorting {
   readonly sort: keyof typeof SORT_VALUES;
   readonly order: 'up' | 'down';
@@ -252,7 +252,7 @@ function sortingOf(sort: string, order: string): Sorting {
 
 /**
  * Returns a comparator for rows. Rows with equal values are ordered by impact: first violations that are not accepted,
- * then violations that can cause a refusal, then the most frequent violations.
+ * then those that can cause a refusal, then the most frequent ones.
  */
 export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: ViolationRow) => number {
   const sortValue: (row: ViolationRow) => string | number = SORT_VALUES[sort];
@@ -264,7 +264,7 @@ export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: Vio
   };
 }
 
-// Violations that only the shadow contract has found never cause a refusal.
+// Violations found only by the shadow contract never cause a refusal.
 const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
 
 function byImpact(a: ViolationRow, b: ViolationRow): number {
@@ -286,11 +286,11 @@ export interface ViolationFilter {
   readonly release: string;
   /** `new` or `accepted`, or an empty string for both. */
   readonly state: string;
-  /** Text that a row must contain, regardless of case. */
+  /** Text that a row must contain, ignoring case. */
   readonly text: string;
 }
 
-/** The filter value that stands for undocumented paths. */
+/** The filter value that represents undocumented paths. */
 const UNDOCUMENTED = 'undocumented';
 
 /** For each filter, the number of rows with each value. A row is counted only if it matches all other filters. */

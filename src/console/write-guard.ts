@@ -6,8 +6,8 @@ export const READ_ONLY_REASON =
 
 /**
  * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.
- * The origin must be checked, because browsers also add Basic credentials to requests from other sites. They never add
- * a Bearer token automatically.
+ * The origin must be checked, because browsers also add Basic credentials to requests from other sites, although they
+ * never add a Bearer token automatically.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {

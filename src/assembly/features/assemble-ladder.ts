@@ -16,8 +16,8 @@ import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
 /**
- * The message that is logged, at startup and after a reload, if the contract has changed and the ladder's steps
- * therefore no longer apply.
+ * The message logged at startup or after a reload if the contract has changed and the ladder's steps therefore no
+ * longer apply.
  */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 
@@ -25,7 +25,7 @@ export const CONTRACT_CHANGED = 'the contract has changed: every check starts at
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
-  /** The ladder state that gateways or processes share. Undefined if no state is shared. */
+  /** The ladder state shared by gateways or processes. Undefined if no state is shared. */
   readonly document: SharedDocument<LadderState> | undefined;
 }
 
@@ -52,8 +52,8 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // If another step has replaced this step in the meantime, for example because a promotion was lifted in the
-    // console, the newer step stays in effect.
+    // If a newer step has replaced this one in the meantime, for example because a promotion was lifted in the console,
+    // the newer step stays in effect.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
@@ -92,7 +92,7 @@ const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
   all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
 const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
 
-/** Logs the ladder steps that another gateway has made or undone. */
+/** Logs the ladder steps that another gateway has taken or undone. */
 function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
   for (const step of missingIn(before.steps, next.steps))
     logger.warn(fieldsOf(step), 'another gateway has promoted or demoted a check');
@@ -157,17 +157,17 @@ interface OpeningLadder {
   readonly logger: Logger;
 }
 
-// Promotions depend on several hours of traffic, so evaluating them every five minutes is enough.
+// Promotions depend on several hours of traffic, so evaluating them every five minutes is often enough.
 const PROMOTION_MS = 300_000;
-/** The gateway that evaluates promotions renews its turn this many milliseconds before the turn ends. */
+/** How long before its turn ends the gateway that evaluates promotions renews the turn, in milliseconds. */
 const TURN_MARGIN_MS = 60_000;
-// The maximum time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
+// The longest time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
 
 /**
  * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
- * function that stops the evaluation. A configured file that cannot be written is a configuration error. For the
- * default file, only a warning is logged.
+ * function that stops the evaluation. If the file cannot be written, a configured file is a configuration error, while
+ * the default file only causes a warning.
  */
 export async function openLadder(
   settings: Settings,
@@ -187,12 +187,12 @@ export async function openLadder(
     if (moving.has(step)) logger.warn(fields, 'a ladder step is in effect');
     else logger.info(fields, 'a ladder step has no effect on the configured levels');
   }
-  // Promotions depend on how long this contract has been in use, so the time of its first use is stored at startup.
+  // Promotions depend on how long this contract has been in use, so the time of its first use is recorded at startup.
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, only the gateway whose turn it is decides on promotions, based on the counts of the whole fleet.
+    // In a fleet, only the gateway whose turn it is decides on promotions, using counts from the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };
@@ -200,7 +200,7 @@ export async function openLadder(
     promote().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const timers = [
     setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS),
-    // The timer runs even if promotions are off, because a reload can enable them.
+    // The timer runs even when promotions are off, because a reload can turn them on.
     setInterval(() => void evaluate(), PROMOTION_MS),
   ];
   for (const timer of timers) timer.unref();

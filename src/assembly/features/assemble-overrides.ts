@@ -67,8 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // Redis may have lost events from the trail. If it returned at least as many events as can be shown, only events
-    // later than the first returned one need to be restored.
+    // Redis may have lost events from the trail. If it returned as many events as can be shown, only events later than
+    // the first one returned need to be restored.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()
@@ -108,9 +108,8 @@ export function assembleOverrides(
 }
 
 /**
- * Returns an event in the form in which the shared trail stores it. When an override expires, every gateway adds a line
- * to the trail. The time in this line is the end time of the override, so all of these lines are identical and only one
- * is stored.
+ * Returns an event in the form stored in the shared trail. When an override expires, every gateway adds a line to the
+ * trail. The line's time is the override's end time, so all of these lines are identical and only one is stored.
  */
 function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
@@ -140,9 +139,9 @@ interface OpeningOverrides {
 }
 
 /**
- * Checks that overrides can be stored, logs the active overrides, and starts ending overrides when they expire. Returns
- * a function that stops the expiry checks. A configured file that cannot be written is a configuration error. For the
- * default file, only a warning is logged.
+ * Checks that overrides can be stored, logs the active overrides, and starts checking for expired overrides, which it
+ * ends. Returns a function that stops the checks. If the file cannot be written, a configured file is a configuration
+ * error, while the default file only causes a warning.
  */
 export async function openOverrides(
   settings: Settings,
@@ -153,7 +152,7 @@ export async function openOverrides(
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends the overrides of its workers, so that the end of each override is recorded only once.
+  // The primary process ends its workers' overrides, so each override's end is recorded only once.
   if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');

@@ -10,9 +10,9 @@ import type { ProcessRole } from '../sharing/process-role.ts';
 
 /** Looks up violations in the baseline. */
 export interface Acceptance {
-  /** Returns whether the baseline accepts a violation. `status` is the upstream's status. */
+  /** Returns whether the baseline accepts a violation. `status` is the upstream's response status. */
   readonly isAccepted: (operation: string | undefined, status: number | undefined, violation: Violation) => boolean;
-  /** Returns whether the baseline accepts an entry in the ledger. */
+  /** Returns whether the baseline accepts a ledger entry. */
   readonly accepts: IsAccepted;
 }
 
@@ -29,15 +29,15 @@ export function createAcceptance(baseline: BaselineFile | undefined, kindOf: Kin
 }
 
 /**
- * Returns a function that applies the changes that operators make to the baseline at other gateways. Changes from
- * before this gateway started are ignored, because they may be older than the file that it has read.
+ * Returns a function that applies baseline changes that operators make at other gateways. Changes made before this
+ * gateway started are ignored, because they may be older than the file it has read.
  */
 export function baselineFollower(
   live: { readonly baseline: BaselineFile | undefined },
   { clock, logger, role }: { readonly clock: Clock; readonly logger: Logger; readonly role: ProcessRole | undefined },
 ) {
   const startedAt = clock();
-  // Only the primary process writes the file. Its workers do not.
+  // Only the primary process writes the file; its workers do not.
   const isWriter = role?.kind !== 'worker';
   return (change: BaselineChange) => {
     if (change.at < startedAt || live.baseline === undefined) return;

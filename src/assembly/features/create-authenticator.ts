@@ -9,16 +9,16 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RolesFile } from '../../permissions/roles-file.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 
-/** The parts of authentication that outlive an authenticator, because a reload must not reset login limits. */
+/** The authentication state that outlives an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
   /** The keyed hash used to derive the audiences of unverified callers. */
   readonly hash: KeyedHash;
   readonly failures: LoginLimiter;
-  /** The login limits and revocations of the fleet. Undefined if no state is shared. */
+  /** The fleet's login limits and revocations. Undefined if no state is shared. */
   readonly fleet: IdentityFleet | undefined;
 }
 
-/** The parts of an authenticator that do not come from the settings. */
+/** The inputs of an authenticator that do not come from the settings. */
 interface AuthenticatorParts {
   readonly roles: RolesFile;
   /** Sends a probe to the upstream that is current at the time of the call. */
@@ -34,8 +34,8 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // In `observe` mode, the gateway sends no requests of its own. It learns from the responses to clients' requests
-  // whether a credential is valid.
+  // In `observe` mode, the gateway sends no requests of its own. It learns whether a credential is valid from the
+  // responses to clients' requests.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =

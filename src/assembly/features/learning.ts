@@ -13,7 +13,7 @@ import type { LearnedBefore } from '../load-start.ts';
 export interface Learning {
   readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly samplePath: (method: string, path: string, status: number) => void;
-  /** Compares traffic with a different contract document from now on. Earlier observations are preserved. */
+  /** Starts comparing traffic with a different contract document. Earlier observations are preserved. */
   follow(document: DocumentNode): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function createLearning(
           safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
       };
       pending.add(sample);
-      // Sampling a large response takes as long as checking the response, so other requests are served first.
+      // Sampling a large response takes as long as checking it, so other requests are served first.
       setImmediate(sample);
     },
     samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),

@@ -6,8 +6,8 @@ import { StartFault } from '../../model/fault.ts';
 type StateKey = 'ladder' | 'overrides';
 
 /**
- * Reads a state file at startup. Throws a StartFault if the file is invalid. Two parameters complete the error message:
- * `kind` describes the file, and `start` describes the consequence of starting without it.
+ * Reads a state file at startup. Throws a StartFault if the file is invalid. In the error message, `kind` describes the
+ * file, and `start` describes the consequence of starting without it.
  */
 export function readStateFile<T>(
   settings: Pick<Settings, StateKey | 'placeOf'>,
@@ -28,7 +28,7 @@ export function readStateFile<T>(
 
 /**
  * Returns the reason why a default state file cannot be written, or undefined if it can be written. Throws a StartFault
- * for a configured file that cannot be written.
+ * if a configured file cannot be written.
  */
 export async function whyNotStored(
   settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,

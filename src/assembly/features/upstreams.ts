@@ -1,32 +1,35 @@
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import { countsOf, sumOfStats, type UpstreamStats } from '../../upstream/upstream-stats.ts';
 
-/** The upstream for new requests, and the replaced upstreams that are not closed yet. */
+/** The upstream for new requests, and the replaced upstreams that are not yet closed. */
 export interface Upstreams {
   readonly current: Upstream;
   /** Replaces the upstream. The previous upstream is closed once no request uses it. */
   use(upstream: Upstream): void;
-  /** Starts the health probes of the current upstream and of each upstream that replaces it. */
+  /** Starts the health probes of the current upstream and of each later replacement. */
   startProbes(): void;
-  /** Returns the current upstream if the given one is or was current, or else the given one. */
+  /** Returns the given upstream unless it has been replaced; in that case, returns the current one. */
   latestOf(upstream: Upstream): Upstream;
-  /** Returns the combined statistics of all upstreams. The circuit state is that of the current upstream. */
+  /** Returns the combined statistics of all upstreams. The circuit state is the current upstream's. */
   stats(): UpstreamStats;
   /** Closes all upstreams. See {@link Upstream.close}. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** How long a replaced upstream stays open, in milliseconds. By then, all earlier requests have been sent to it. */
+/**
+ * How long a replaced upstream stays open, in milliseconds. By the end of this time, all earlier requests have been
+ * sent to it.
+ */
 const RETIRED_MS = 300_000;
 
-/** Creates the record of upstreams, with `first` as the current upstream. */
+/** Creates the record of upstreams. The current upstream is initially `first`. */
 export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstreams {
   let current = first;
   let isProbing = false;
-  /** The replaced upstreams, each with the timer that will close the upstream. */
+  /** The replaced upstreams, each with the timer that will close it. */
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
-  // The counts of closed upstreams, because counters must not decrease.
+  // The counts from closed upstreams, because counters must not decrease.
   let closed: readonly UpstreamStats[] = [];
   const closeWhenUnused = (upstream: Upstream) => {
     const stats = upstream.stats();

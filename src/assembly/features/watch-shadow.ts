@@ -20,7 +20,7 @@ export function assembleShadow(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The upstream's status is set only after the metrics have been recorded, because the metrics already count this
+      // The upstream's status is set only after the metrics are recorded, because the metrics already count this
       // exchange as part of its request. The ledger needs the status for the fingerprint.
       trace.upstream = request.upstream;
       ledger.record(trace);

@@ -31,7 +31,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // If loading fails, the next request triggers another attempt.
+      // If loading fails, the next request tries again.
       handler = undefined;
       throw error;
     });
@@ -87,7 +87,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       rows: ladder.rows,
       lift: async (operation, check) => {
         const isLifted = ladder.lift(operation, check);
-        // As with a purge, the operator sees the result only once the change is in effect everywhere.
+        // As with a purge, the operator sees the result only once the change has taken effect everywhere.
         if (isLifted) await ladderDocument?.sync();
         return isLifted;
       },
@@ -112,10 +112,7 @@ interface ReadFile {
 
 const OPENAPI = 'openapi.yaml';
 
-/**
- * Creates a function that finds the location in the contract that a ledger entry refers to, with the current line
- * number.
- */
+/** Creates a function that finds the contract location that a ledger entry refers to, with the current line number. */
 export function createContractPlaces(
   folder: string | undefined,
   operations: readonly Operation[],
@@ -179,7 +176,7 @@ function operationPointer(
   return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** Returns the place of the schema in `openapi.yaml` that a place in a generated file comes from. */
+/** Returns the location in `openapi.yaml` from which a location in a generated schema file was derived. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;
@@ -201,10 +198,7 @@ function readYaml(path: string): ReadFile | undefined {
   return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
 }
 
-/**
- * Returns the offset of the value at a pointer. If the value does not exist, returns the offset of its closest existing
- * ancestor.
- */
+/** Returns the offset of the value at a pointer or, if that value does not exist, of its closest existing ancestor. */
 function offsetAt(document: Document, pointer: string): number | undefined {
   for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
     const node = document.getIn(keys, true);

@@ -13,24 +13,24 @@ import type { PrimaryRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { isReport, type WorkerReport } from './worker-report.ts';
 
-/** The operator's view of the processes that serve requests: this process alone, or all workers together. */
+/** The operator's view of the processes that serve requests: either this process alone or all workers together. */
 export interface OperatorView {
   upstream(): UpstreamStats;
   upstreamHealth(): UpstreamHealth;
   upstreamHistory(): GateHistory;
   inventory(query: InventoryQuery): PageInventory | Promise<PageInventory>;
-  /** Returns the metrics as text, with the counts of all processes. */
+  /** Returns the metrics as text, with counts from all processes. */
   exposition: (format?: MetricsFormat) => Promise<string>;
-  /** Returns the readiness of the workers. Undefined if this process serves requests itself. */
+  /** Returns the workers' readiness. Undefined if this process serves requests itself. */
   readiness?(): Readiness;
   /**
-   * Makes the gauges of this process return the combined values of all workers. Call this after all sources have been
+   * Makes this process's gauges return the combined values of all workers. Call this after all sources have been
    * connected.
    */
   connectGauges?(): void;
 }
 
-/** What the view is read from. */
+/** The sources of the operator's view. */
 export interface ViewParts {
   readonly metrics: Metrics;
   readonly upstreams: Upstreams;
@@ -49,7 +49,7 @@ export function viewOfProcess({ metrics, upstreams, live }: Omit<ViewParts, 'sha
   };
 }
 
-/** The numeric sources that only increase. The values of a worker that has ended still count. */
+/** The numeric sources that only increase. The values from workers that have ended still count. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -61,8 +61,8 @@ const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
 ]);
 
 /**
- * The numeric sources whose lowest value among all workers is used. `HIGHEST` lists those whose highest value is used.
- * All other values are added up.
+ * The numeric sources for which the lowest value among all workers is used. `HIGHEST` lists those for which the highest
+ * value is used. All other values are summed.
  */
 const LOWEST: ReadonlySet<string> = new Set(['upstreamHealthy']);
 const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntries']);
@@ -70,13 +70,13 @@ const HIGHEST: ReadonlySet<string> = new Set(['upstreamCircuitOpen', 'ledgerEntr
 /** The numeric sources that the primary process measures itself. */
 const OWN: ReadonlySet<string> = new Set(['ready', 'certificateNotAfter', 'certificateOutdated']);
 
-/** Collects the reports of the workers and adds their counts to the metrics of the primary process. */
+/** Collects the workers' reports and adds their counts to the primary process's metrics. */
 export function viewOfWorkers(
   { workers, handlers, onEnd }: PrimaryRole,
   { metrics, upstreams, shared }: ViewParts,
 ): OperatorView {
   const latest = new Map<number, WorkerReport>();
-  // This process has just started and has sent no requests, so all of these numbers are 0.
+  // This process has just started and has sent no requests, so these counts are all 0.
   const idle = upstreams.stats();
   const departed = {
     stats: idle,
@@ -167,7 +167,7 @@ export function viewOfWorkers(
   return view;
 }
 
-/** Returns the worst of several states of health. The numbers of requests to each address are added up. */
+/** Returns the worst of several health states. The request counts of each address are summed. */
 function worstHealth(all: readonly UpstreamHealth[]): UpstreamHealth {
   const status = (['failing', 'degraded'] as const).find((one) => all.some((health) => health.status === one));
   const byAddress = Map.groupBy(

@@ -13,7 +13,7 @@ export interface RedisReport {
   readonly sharedPages: SharedPageCounts;
 }
 
-/** What a worker reports to the primary process, about once a second and before every scrape. */
+/** A worker's report to the primary process, sent about once a second and before every scrape. */
 export interface WorkerReport {
   /** How much the counters have increased since the previous report. */
   readonly increase: readonly CountsIncrease[];
@@ -51,7 +51,7 @@ const SAMPLE = {
 const areCounts = (value: unknown) =>
   value instanceof Float64Array && value.every((count) => count >= 0 && Number.isFinite(count));
 
-/** Returns whether a value has all properties of a sample, with the same types. The items of lists are also checked. */
+/** Returns whether a value has all of a sample's properties, with the same types. List items are also checked. */
 function hasShapeOf(sample: unknown, value: unknown): boolean {
   if (typeof sample !== typeof value) return false;
   if (typeof sample === 'number') return Number.isFinite(value);

@@ -25,9 +25,9 @@ export interface PrimaryRole {
   readonly changes: PrimaryChangeLog;
   /** The functions that workers can call. The gateway adds further functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
-  /** Registers a listener that is called whenever a worker has ended. */
+  /** Registers a listener that is called whenever a worker ends. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
-  /** Returns the address that the workers listen on. Undefined until the first worker is ready. */
+  /** Returns the address on which the workers listen. Undefined until the first worker is ready. */
   readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ProcessChanges {
   listen(listener: ChangeListener): void;
 }
 
-/** Connects a process to the log of changes that is shared by the processes of this gateway. */
+/** Connects a process to the log of changes that this gateway's processes share. */
 export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChanges {
   if (role.kind === 'primary') {
     const { changes, handlers } = role;
@@ -72,7 +72,7 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 
 /**
  * Creates the revocations for the processes of a single gateway. No process can miss a revocation, so verified
- * credentials may always be trusted.
+ * credentials can always be trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
   // No secret key is needed, because the hashes never leave the machine.
@@ -85,8 +85,8 @@ function revocationsOf(changes: ChangeLog): Revocations {
 }
 
 /**
- * Makes a worker follow the state of the primary process from now on. Call this before the worker serves requests, but
- * after adding all functions that the primary process may call.
+ * Starts applying the primary process's state in a worker. Call this before the worker serves requests, but after
+ * adding all functions that the primary process may call.
  */
 export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<void> {
   await primary.call('join');
@@ -97,8 +97,8 @@ export async function joinPrimary({ primary, handlers }: WorkerRole): Promise<vo
 }
 
 /**
- * Opens a document that all processes of this gateway share and, if Redis is configured, all gateways in the fleet. In
- * a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if no state is
+ * Opens a document shared by all processes of this gateway and, if Redis is configured, by all gateways in the fleet.
+ * In a fleet, only the primary process exchanges the document with the other gateways. Returns undefined if no state is
  * shared.
  */
 export function openDocument<T>(
@@ -175,34 +175,34 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
 }
 
 /**
- * How long a worker waits for a response from the primary process, in milliseconds. If there is no response, the worker
- * uses its own counts.
+ * How long a worker waits for a response from the primary process, in milliseconds. If none arrives, the worker uses
+ * its own counts.
  */
 const BUDGET_MS = 250;
 
-/** Lets workers use the budgets of the primary process. */
+/** Lets workers draw on the primary process's budgets. */
 export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): void {
   handlers['budget'] = async ({ rule, budget }: { rule: string; budget: string }) => limiter.take(rule, budget);
 }
 
-/** Returns the function that a worker calls to use the budgets of the primary process. */
+/** Returns the function that a worker calls to draw on the primary process's budgets. */
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the rule may not exist in the primary process yet or may already have been removed from it.
+    // During a reload, the primary process may not have the rule yet, or may have removed it already.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };
 }
 
-/** Gives workers access to the ledger's store, which is open only in the primary process. */
+/** Gives workers access to the ledger's store, which only the primary process opens. */
 export function serveLedgerStore({ handlers }: PrimaryRole, { store, fingerprints, callerKey }: OpenedStore): void {
   handlers['ledger.open'] = () => ({ fingerprints, callerKey });
   handlers['ledger.write'] = (batch: LedgerBatch) => store.write(batch);
   handlers['ledger.read'] = ({ query, takenAt }: { query: LedgerQuery; takenAt: number }) => store.read(query, takenAt);
 }
 
-/** Opens the ledger's store in a worker. The worker's batches are written by the primary process. */
+/** Opens the ledger's store in a worker. The primary process writes the worker's batches. */
 export async function openLedgerOfPrimary({ primary }: WorkerRole): Promise<OpenedStore> {
   const opened = (await primary.call('ledger.open')) as Pick<OpenedStore, 'fingerprints' | 'callerKey'>;
   return {

@@ -27,18 +27,18 @@ export interface SharedState {
   /** Decides, based on the log of changes, which stored data may still be served. */
   readonly follower: ChangeFollower;
   readonly revocations: Revocations;
-  /** The metrics about Redis and the log of changes. */
+  /** The metrics for Redis and the log of changes. */
   readonly metrics: RedisMetrics;
   /** Returns whether Redis is available and how long this gateway may have been missing other gateways' changes. */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   readonly pages: SharedPages;
-  /** Returns page counts that are shared with other gateways, and the function that looks up other gateways' counts. */
+  /** Returns page counts shared with other gateways, and the function that looks up other gateways' counts. */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
   /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;
   /** All gateways that use the same Redis server and the same key prefix. */
   readonly instances: Instances;
-  /** Opens a document that all gateways share. It is read again whenever a gateway has changed it. */
+  /** Opens a document that all gateways share. It is reread whenever a gateway changes it. */
   openDocument<T>(name: string, parts: OwnParts<T>): SharedDocument<T>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function openSharedState(
     apply: (change, number, own) => listeners.forEach((one) => one.apply(change, number, own)),
     reset: (position) => listeners.forEach((one) => one.reset(position)),
   };
-  // The log is read asynchronously, so the listener is not called until this function has returned.
+  // The log is read asynchronously, so the listener is not called before this function returns.
   const documents: { close(): void }[] = [];
   const changes = openRedisChangeLog({
     redis,
@@ -148,7 +148,7 @@ export function openSharedState(
   };
 }
 
-/** Stores page counts in Redis. The keys contain the names of callers, so they are hashed. */
+/** Stores page counts in Redis. The keys contain callers' names, so they are hashed. */
 function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
   const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
   return {
@@ -161,17 +161,17 @@ function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'
   };
 }
 
-/** The demotions of all gateways. A demotion means that an operation's responses were found to depend on the caller. */
+/** All gateways' demotions. A demotion means that an operation's responses were found to depend on the caller. */
 export interface SharedDemotions {
-  /** Returns whether this gateway knows the demotions of the other gateways. */
+  /** Returns whether this gateway knows the other gateways' demotions. */
   areKnown(): boolean;
-  /** Announces a demotion to the other gateways, unless the demotion came from them. */
+  /** Announces a demotion to the other gateways, unless it came from them. */
   announce(operation: string): void;
-  /** Applies the demotions of the other gateways to these services from now on. Must be called exactly once. */
+  /** Starts applying the other gateways' demotions to these services. Must be called exactly once. */
   applyTo(services: DemotedServices): void;
 }
 
-/** The services that demotions are applied to. A reload may replace them. */
+/** The services that demotions apply to. A reload may replace them. */
 interface DemotedServices {
   readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly cache: Pick<PageCache, 'retain'>;
@@ -187,8 +187,8 @@ interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
 }
 
 /**
- * Shares the demotions of operations. Each demotion is stored both in the log of changes and in a Redis set, because
- * the log contains only the latest changes.
+ * Shares operations' demotions. Each demotion is stored both in the log of changes and in a Redis set, because the log
+ * contains only the latest changes.
  */
 export function shareDemotions({ changes, listen, redis, follower }: SharedDemotionsParts): SharedDemotions {
   const known = new Set<string>();
@@ -221,7 +221,7 @@ export function shareDemotions({ changes, listen, redis, follower }: SharedDemot
       redis?.command(key, ['SADD', key, change.operation]).catch(() => undefined);
     },
     reset() {
-      // Redis may have lost the set, so the known demotions are added again.
+      // Redis may have lost the set, so the known demotions are added to it again.
       for (const operation of known) void changes.append({ kind: 'demote', operation });
       void read();
     },

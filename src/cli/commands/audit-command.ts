@@ -64,6 +64,6 @@ function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly 
   );
 }
 
-// On Windows, permission bits do not show who may read a file.
+// On Windows, permission bits do not show who can read a file.
 const permissionBits = (file: string): number | undefined =>
   process.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;

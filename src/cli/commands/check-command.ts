@@ -22,7 +22,7 @@ const WALK_FLAGS = [
 
 /**
  * The `portico check` command reports all configuration errors without starting the gateway. With `--against`, it also
- * walks a server, that is, sends requests for the contract's operations.
+ * sends requests for the contract's operations to a server.
  */
 export const checkCommand: Command = {
   name: 'check',

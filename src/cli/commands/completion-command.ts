@@ -57,7 +57,7 @@ const helpCommand = (commands: readonly Command[]): Completed => ({
   argChoices: commands.map(({ name }) => name),
 });
 
-/** The placeholders of flags whose values are files or folders. */
+/** The placeholders for flag values that are files or folders. */
 const FILES: ReadonlySet<string> = new Set(['FILE', 'FOLDER', 'PATH']);
 const isFile = ({ value = '' }: Flag) => FILES.has(value);
 
@@ -102,7 +102,7 @@ complete -F _portico portico`;
 }
 
 const zshText = (words: string) => words.replaceAll("'", "'\\''");
-// An `_arguments` specification treats these characters as the end of the description.
+// In an `_arguments` specification, these characters end the description.
 const zshDescription = (words: string) => zshText(words.replaceAll(/[[\]:\\]/g, String.raw`\$&`));
 const zshValue = (flag: Flag) => {
   if (flag.value === undefined) return '';

@@ -107,7 +107,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
   }
 }
 
-/** Describes the steps of a doctor's run before it starts. */
+/** Describes the steps of a doctor run before it starts. */
 function planLines(
   url: string,
   { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },

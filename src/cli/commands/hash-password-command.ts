@@ -7,7 +7,7 @@ export const hashPasswordCommand: Command = {
   name: 'hash-password',
   summary: 'Read a password from standard input and print its argon2id hash for the roles file',
   args: '',
-  // Any number of arguments is accepted here, so that `run()` can reject them with a message that does not contain the
+  // Any number of arguments is accepted here so that `run()` can reject them with a message that does not contain the
   // password.
   argCount: [0, Number.POSITIVE_INFINITY],
   flags: [],

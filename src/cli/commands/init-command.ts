@@ -35,11 +35,11 @@ export const initCommand: Command = {
   },
 };
 
-/** Returns the text of a new file, which is based on the file with the same name in the package. */
+/** Returns the text for a new file, based on the file with the same name in the package. */
 function templateOf(file: string, cwd: string, url: string | undefined): string {
   const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
   const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
-  // A relative path that leads out of the folder is omitted, because it would be wrong on other machines.
+  // A relative path that leads outside the folder is omitted, because it would be wrong on other machines.
   const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
   const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
   if (url === undefined || file !== 'portico.yaml') return text;

@@ -77,21 +77,20 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
 }
 
 /**
- * Where the state of the ladder comes from. `new` means that Redis contains no state for this contract, and
- * `unreachable` means that Redis cannot be reached. In these two cases, Redis is configured, but the state comes from
- * the file.
+ * The source of the ladder state. `new` means that Redis contains no state for this contract, and `unreachable` means
+ * that Redis cannot be reached. In these two cases, Redis is configured, but the state comes from the file.
  */
 type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
 
 const REDIS_AWAY = 'Redis cannot be reached.';
 
 /**
- * Assembles the gateway and calls `use` with the assembly. If Redis is configured and contains a ladder state, the
- * assembly's ladder has this state.
+ * Assembles the gateway and calls `use` with it. If Redis is configured and contains a ladder state, the assembled
+ * ladder has this state.
  */
 function withLadder<T>(settings: Settings, use: (assembly: Assembly, place: LadderPlace) => Promise<T>): Promise<T> {
   if (!usesRedis(settings.redis)) return withAssembly(settings, (assembly) => use(assembly, 'file'));
-  // The ladder is held in memory, so that the command does not write the shared state to the file.
+  // The ladder is held in memory so that the command does not write the shared state to the file.
   const inMemory = { ...settings, ladder: { ...settings.ladder, file: IN_MEMORY } };
   return withAssembly(inMemory, async (assembly) => {
     const { ladder } = assembly.services;
@@ -135,7 +134,7 @@ async function show(
   return EXIT.ok;
 }
 
-/** Reads the counts from the ledger. If the ledger does not exist yet, returns an empty snapshot. */
+/** Reads the counts from the ledger, or returns an empty snapshot if the ledger does not exist yet. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,
@@ -152,7 +151,7 @@ async function snapshotOf(
   return emptySnapshot({ since }, systemClock());
 }
 
-/** Undoes steps of the ladder. `target` has the form OPERATION or OPERATION:CHECK. Returns the exit code. */
+/** Undoes ladder steps. `target` has the form OPERATION or OPERATION:CHECK. Returns the exit code. */
 async function liftLevels(
   settings: Settings,
   { services }: Assembly,
@@ -254,7 +253,7 @@ async function editFleetLadder(
 
 /**
  * Returns a warning if ladder.file was written for a different contract, or undefined if it was not. The usual cause is
- * that environment variables of the gateway are not set in the shell.
+ * that the gateway's environment variables are not set in the shell.
  */
 function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
   const stored = file === IN_MEMORY ? undefined : readLadderFile(file);

@@ -74,7 +74,7 @@ export const learnCommand: Command = {
 
 /**
  * Rejects an output file that is one of the applied overlays. Additions that are already applied are not proposed
- * again, so they would be lost if the file were overwritten.
+ * again, so overwriting the file would lose them.
  */
 function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
   const output = outputFile(line);
@@ -154,7 +154,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   path: 'Undocumented paths',
 };
 
-/** Formats proposals, with their confidence and evidence, for the terminal. The proposals are grouped by kind. */
+/** Formats proposals for the terminal, grouped by kind and with their confidence and evidence. */
 function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
   return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());

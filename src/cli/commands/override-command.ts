@@ -62,7 +62,7 @@ export const overrideCommand: Command = {
   },
 };
 
-/** An override in the form that the admin side returns. */
+/** An override in the form returned by the admin side. */
 interface ListedOverride {
   readonly operation: string;
   readonly kind: string;
@@ -134,7 +134,7 @@ function operatorWords({ by, from }: Pick<ListedOverride, 'by' | 'from'>): strin
 
 const CHANGE_FORM = 'CHECK=LEVEL, force-stale or disable';
 
-/** Builds the request for a new override. The values are checked by the gateway. */
+/** Builds the request for a new override. The gateway checks the values. */
 function setRequest(line: CommandLine, [operation, change]: readonly string[]): object {
   if (operation === undefined || change === undefined)
     throw new UsageError(`override set requires OPERATION and CHANGE (${CHANGE_FORM})`);

@@ -5,7 +5,8 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.
 import { contractWords, warningLines } from '../terminal/banner.ts';
 
 /**
- * The `portico plan` command prints one line with the stages of each operation, and one line for undocumented paths.
+ * The `portico plan` command prints one line for each operation, showing its stages, and one line for undocumented
+ * paths.
  */
 export const planCommand: Command = {
   name: 'plan',

@@ -18,7 +18,7 @@ import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-valu
 import { FAIL_FLAGS, failRules, reportFailures } from '../flags/fail-flags.ts';
 import { openReports, type Reports } from '../tasks/open-reports.ts';
 
-/** The `portico report` command reports the violations in the ledger for people, pull requests and pipelines. */
+/** The `portico report` command reports the violations in the ledger, for people, pull requests and pipelines. */
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Report all violations in the ledger, or one of them in detail',
@@ -83,7 +83,8 @@ export const reportCommand: Command = {
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     if (rules.length === 0) return EXIT.ok;
-    // A pipeline must not succeed without data. The label may be misspelled, or the gateway may use a different one.
+    // A pipeline must not succeed if there is no data. The label may be misspelled, or the gateway may use a different
+    // one.
     if (unknownRelease !== undefined) return EXIT.failed;
     const isEmpty = !request.allowEmpty && (await isLedgerEmpty(report, reports));
     const noData = `${reports.source} does not exist or is empty, so nothing was checked; add --allow-empty if this is expected`;
@@ -155,7 +156,7 @@ const WHOLE_LEDGER: ReportScope = { since: undefined, operation: undefined, rele
 const isEmptyReport = (report: Report) => report.requests === 0 && findingsOf(report).length === 0;
 
 /**
- * Returns true if the ledger has no data at all. A ledger that merely lacks traffic in the requested period is not
+ * Returns true if the ledger has no data at all. A ledger that merely lacks traffic from the requested period is not
  * empty.
  */
 async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean> {
@@ -163,8 +164,8 @@ async function isLedgerEmpty(report: Report, reports: Reports): Promise<boolean>
 }
 
 /**
- * Returns a message that lists the known releases if the ledger has no data for the requested one, or undefined if it
- * has.
+ * If the ledger has no data for the requested release, returns a message that lists the known releases. Otherwise,
+ * returns undefined.
  */
 async function unknownReleaseMessage(
   { release }: Pick<ReportScope, 'release'>,
@@ -230,9 +231,7 @@ function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
   };
 }
 
-/**
- * Shows the details of one violation, which is identified by its fingerprint or by a unique prefix of the fingerprint.
- */
+/** Shows the details of one violation, identified by its fingerprint or a unique prefix of it. */
 async function showFinding(
   fingerprint: string,
   request: ReportRequest,

@@ -77,7 +77,7 @@ export const serveCommand: Command = {
       bannerLines(content).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = gateway.settings.listen;
-      // After Ctrl-C in a terminal, there is no load balancer that needs time to notice the shutdown.
+      // After Ctrl-C in a terminal, there is no need to give a load balancer time to notice the shutdown.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
@@ -115,7 +115,7 @@ function storeCompiledCode(): void {
   flushCompileCache();
 }
 
-// The reference server makes up half of all modules, so it is imported only when it is needed.
+// The reference server accounts for half of all modules, so it is imported only when needed.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

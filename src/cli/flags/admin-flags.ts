@@ -3,7 +3,7 @@ import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { CONFIG_FLAGS } from './config-flags.ts';
 
-/** The flags of commands that send requests to the admin side of a running gateway. */
+/** The flags for commands that send requests to a running gateway's admin side. */
 export const ADMIN_FLAGS: readonly Flag[] = [
   ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
   {
@@ -13,15 +13,15 @@ export const ADMIN_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The help text that is shared by commands that send requests to the admin side. */
+/** The help text shared by commands that send requests to the admin side. */
 export const ADMIN_NOTES: readonly string[] = [
   'The command sends a request to the admin side of the running gateway. It reads the address and the token from the',
   'configuration or the environment (PORTICO_ADMIN_TOKEN), so run it with the gateway’s configuration and environment.',
 ];
 
 /**
- * Returns the address of the admin side that the command line or the configuration specifies. Throws a UsageError if
- * `--admin` is not a URL, or if the configured port is not known in advance.
+ * Returns the admin side's address from the command line or the configuration. Throws a UsageError if `--admin` is not
+ * a URL, or if the configured port is not known in advance.
  */
 export function adminAddress(line: CommandLine, { listen }: Settings): URL {
   const given = line.last('admin');

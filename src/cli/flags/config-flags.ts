@@ -33,7 +33,7 @@ export const REFERENCE_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * The help text for the `--fault` flag, which several commands share. It describes the syntax and the effect of each
+ * The help text for the `--fault` flag, shared by several commands. It describes the syntax and the effect of each
  * name.
  */
 export const CHAOS_NOTES: readonly string[] = chaosNotes();
@@ -55,9 +55,9 @@ const POINTERS: Readonly<Record<string, string>> = {
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
- * Loads the configuration. Flags on the command line take precedence over other sources. `more` maps further flags of
- * the command to configuration keys. If there are errors, throws a StartFault that also contains the errors in the
- * contract and the roles file.
+ * Loads the configuration. Command-line flags take precedence over other sources. `more` maps the command's additional
+ * flags to configuration keys. If there are errors, throws a StartFault that also contains the errors in the contract
+ * and the roles file.
  */
 export async function settingsFrom(
   line: CommandLine,
@@ -120,10 +120,11 @@ async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// An address for commands that only inspect the gateway and never send requests. No server listens at this address.
+// The upstream address for commands that only inspect the gateway and never send requests. No server listens at this
+// address.
 const UNUSED_URL = 'http://127.0.0.1:9';
 
-/** Assembles the gateway without connections and listeners, passes it to `use`, and then closes it. */
+/** Assembles the gateway without connections or listeners, passes it to `use`, and then closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../../gateway.ts');
   const inspected = settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings;

@@ -6,7 +6,7 @@ import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { CommandFailure, type CommandIo, type CommandLine, type Flag, UsageError } from '../command.ts';
 
 /**
- * The flag of commands that log in to a server. There is no flag for the password, because other users on the machine
+ * The flag for commands that log in to a server. There is no flag for the password, because other users on the machine
  * could see it.
  */
 export const USER_FLAG: Flag = {
@@ -15,7 +15,7 @@ export const USER_FLAG: Flag = {
   help: 'User name; the password comes from PORTICO_PASSWORD or a prompt.',
 };
 
-/** The flag of commands that can read the password from a file. */
+/** The flag for commands that can read the password from a file. */
 export const PASSWORD_FILE_FLAG: Flag = {
   name: 'password-file',
   value: 'FILE',
@@ -23,7 +23,7 @@ export const PASSWORD_FILE_FLAG: Flag = {
 };
 
 /**
- * Returns the value of the `Authorization` header for the specified user, or undefined if `--user` is absent. Throws a
+ * Returns the `Authorization` header value for the specified user, or undefined if `--user` is absent. Throws a
  * UsageError if the user name is invalid or the password is empty, and a CommandFailure if the file cannot be read.
  */
 export async function readCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {

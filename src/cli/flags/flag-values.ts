@@ -39,7 +39,7 @@ export function sinceHour(text: string, now: number): number {
   throw new UsageError(`--since ${text}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
 }
 
-/** Throws a UsageError if a flag contains the id of an unknown operation. */
+/** Throws a UsageError if a flag contains an unknown operation's id. */
 export function requireKnownOperation(id: string | undefined, known: readonly string[], flag: string): void {
   if (id === undefined || known.includes(id)) return;
   throw new UsageError(`${flag} ${id}: unknown operation${didYouMean(id, known)}`);
@@ -55,8 +55,8 @@ export function parsePeriod(text: string): number | undefined {
 }
 
 /**
- * Parses a period such as `24h` or `7d`, or an ISO time (UTC by default), and returns the start of the period or the
- * time, in epoch milliseconds. Returns undefined for any other string.
+ * Parses a period such as `24h` or `7d`, or an ISO time (UTC by default). Returns the start of the period, or the time
+ * itself, in epoch milliseconds. Returns undefined for any other string.
  */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = parsePeriod(text);

@@ -2,7 +2,7 @@ import type { Operation } from '../../model/operation.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { numberFlag } from './flag-values.ts';
 
-/** The flag for ids that a walk cannot find in the responses of the server. */
+/** The flag for ids that a walk cannot find in the server's responses. */
 export const ID_FLAG: Flag = {
   name: 'id',
   value: 'NAME=ID',
@@ -10,7 +10,7 @@ export const ID_FLAG: Flag = {
   help: 'An id that no response contains, for example jobId=12.',
 };
 
-/** The flag for the pause between the requests of a walk or of an examination. */
+/** The flag for the pause between requests during a walk or an examination. */
 export const DELAY_FLAG: Flag = {
   name: 'delay',
   value: 'MS',
@@ -21,14 +21,14 @@ export const DELAY_FLAG: Flag = {
 interface WalkBounds {
   readonly maxRequests: number;
   readonly delayMs: number;
-  /** The timeout of each request. If undefined, the configured timeouts apply. */
+  /** The timeout for each request. If undefined, the configured timeouts apply. */
   readonly timeoutMs: number | undefined;
   readonly ids: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Reads the limits of a walk. `parameters` contains the path parameters that `--id` accepts. Throws a UsageError if a
- * value is invalid.
+ * Reads a walk's limits. `parameters` contains the path parameters that `--id` accepts. Throws a UsageError if a value
+ * is invalid.
  */
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
@@ -46,7 +46,7 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
-/** Returns the path parameters that `--id` accepts: those of the operations that a walk requests. */
+/** Returns the path parameters that `--id` accepts, which are those of the operations that a walk requests. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];

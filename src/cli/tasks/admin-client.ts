@@ -3,13 +3,13 @@ import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts'
 import { adminAddress } from '../flags/admin-flags.ts';
 import { readSettingsFrom } from '../flags/config-flags.ts';
 
-/** A client for the admin side of a running gateway. */
+/** A client for a running gateway's admin side. */
 interface AdminClient {
-  /** The address in the form in which messages show it. */
+  /** The address as shown in messages. */
   readonly url: string;
   /**
-   * Sends a request, and returns the status and the JSON body of the response. Throws a CommandFailure if no server
-   * listens at the address, if the token is refused, or if the response does not come from a gateway.
+   * Sends a request and returns the response's status and JSON body. Throws a CommandFailure if no server listens at
+   * the address, if the token is refused, or if the response does not come from a gateway.
    */
   send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
 }
@@ -19,12 +19,12 @@ interface AdminResponse {
   readonly body: unknown;
 }
 
-// The timeout of a request, in milliseconds. A reload can take a second, and may first have to wait for another reload.
+// The request timeout, in milliseconds. A reload can take a second, and may first have to wait for another reload.
 const TIMEOUT_MS = 30_000;
 
 /**
- * Returns a client for the admin side of a gateway. The command line, the environment and the configuration specify the
- * gateway. Configuration errors are ignored, because the gateway reports them itself.
+ * Returns a client for a gateway's admin side. The gateway is determined from the command line, the environment and the
+ * configuration. Configuration errors are ignored, because the gateway reports them itself.
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
   const { settings } = readSettingsFrom(line, io);
@@ -55,7 +55,7 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
   };
 }
 
-/** Returns the message in an error response from the admin side, or undefined if the response has no message. */
+/** Returns the message in an error response from the admin side, or undefined if there is none. */
 export function messageOf(body: unknown): string | undefined {
   const { error } = membersOf(body);
   return typeof error === 'string' ? error : undefined;

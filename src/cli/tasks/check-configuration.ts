@@ -31,7 +31,7 @@ export async function checkConfiguration(line: CommandLine, io: CommandIo): Prom
 
 /**
  * Returns warnings about baseline entries that have no effect because they accept upstream failures. Such entries can
- * be recognized only by means of the ledger, so there are no warnings if the ledger cannot be read.
+ * be recognized only with the ledger, so there are no warnings if the ledger cannot be read.
  */
 async function outageWarnings(
   { ledger, redis }: Settings,

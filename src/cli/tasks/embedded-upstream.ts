@@ -7,14 +7,14 @@ import { type ReferenceServer, startReferenceServer } from '../../reference/star
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
-/** The address that the embedded upstream listens on. The default is a free port on the loopback interface. */
+/** The address on which the embedded upstream listens. The default is a free port on the loopback interface. */
 interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;
   readonly basePath?: string;
 }
 
-/** The locations in the configuration that are named in error messages about the embedded upstream. */
+/** The configuration locations named in error messages about the embedded upstream. */
 interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;

@@ -13,12 +13,12 @@ import { type Report, type ReportScope, toReport } from '../../report/report.ts'
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
 
-/** Creates reports from the ledger that the command line or the configuration specifies, or from another file. */
+/** Creates reports from the ledger specified on the command line or in the configuration, or from another file. */
 export interface Reports {
-  /** The name of the source, as the user wrote it. */
+  /** The name of the source, as specified by the user. */
   readonly source: string;
   read(scope: ReportScope, file?: string): Promise<Report>;
-  /** Creates a report from a snapshot of a ledger. */
+  /** Creates a report from a ledger snapshot. */
   of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
 }
 
@@ -89,7 +89,7 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file begins like JSON. An SQLite file begins with `SQLite format`. */
+/** Returns true if a file starts like JSON. An SQLite file starts with `SQLite format`. */
 function isJson(path: string): boolean {
   if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');

@@ -80,7 +80,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   }
 }
 
-/** Formats the result of a walk. `report` is the JSON report on the walk, or null if the server did not respond. */
+/** Formats the result of a walk. `report` is the walk's JSON report, or null if the server did not respond. */
 function walkJson(
   { requests, ended, walked, notWalked }: WalkSummary,
   result: { readonly ok: boolean; readonly failures: readonly string[]; readonly report: unknown },
@@ -93,7 +93,7 @@ function walkJson(
 const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
-/** Creates an in-memory ledger, so that the report at the end of a walk contains only the violations of this walk. */
+/** Creates an in-memory ledger so that the report at the end of a walk contains only this walk's violations. */
 async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
   return createLedger({
     clock: gateway.clock,

@@ -12,7 +12,7 @@ export interface BannerContent {
   readonly adminUrl: string;
   /** The URL of the embedded upstream. Undefined if the upstream is a real server. */
   readonly embeddedUrl: string | undefined;
-  /** The names of the demo accounts, which are also the passwords of the accounts. */
+  /** The names of the demo accounts, which are also their passwords. */
   readonly accounts: readonly string[];
   /** Descriptions of the check levels that the ladder has changed. */
   readonly moved: readonly string[];

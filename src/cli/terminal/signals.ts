@@ -7,7 +7,7 @@ interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
 }
 
-// The time, in milliseconds, within which a second signal is treated as an echo of the first. An echo occurs if a
+// The time, in milliseconds, within which a second signal is treated as an echo of the first. Echoes occur when a
 // package runner forwards a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
@@ -34,8 +34,8 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
 }
 
 /**
- * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long command
- * early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
+ * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long-running
+ * command early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
  */
 export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
@@ -56,7 +56,8 @@ const POLL_MS = 500;
 
 /**
  * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
- * on SIGTERM without forwarding the signal. Without this function, the gateway would continue to run without a parent.
+ * on SIGTERM without forwarding the signal. Without this function, the gateway would keep running after its parent had
+ * ended.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
@@ -74,14 +75,14 @@ interface ReloadSignalSource {
 
 interface ReloadSignalActions {
   readonly onReload: () => void;
-  /** Called instead of `onReload` if the terminal that the process was started from has been closed. */
+  /** Called instead of `onReload` if the terminal from which the process was started has been closed. */
   readonly onHangup: () => void;
   readonly isTerminalGone: () => boolean;
 }
 
 /**
- * Reloads the configuration on each SIGHUP. A terminal sends the same signal when it is closed. In that case, the
- * gateway must end, so that it does not run unnoticed and occupy its ports.
+ * Reloads the configuration on each SIGHUP. A terminal sends the same signal when it closes. In that case, the gateway
+ * must end so that it does not run unnoticed and occupy its ports.
  */
 export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignalActions): void {
   source.on('SIGHUP', () => {
@@ -91,7 +92,7 @@ export function onReloadSignal(source: ReloadSignalSource, actions: ReloadSignal
 }
 
 /**
- * Returns a function that reports whether the terminal that the process was started from has been closed. If the
+ * Returns a function that reports whether the terminal from which the process was started has been closed. If the
  * process was not started from a terminal (for example, by a supervisor), the function always returns false.
  */
 export function terminalWatch(isTerminal: boolean): () => boolean {

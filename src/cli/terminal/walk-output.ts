@@ -5,7 +5,7 @@ import type { CommandIo, CommandLine } from '../command.ts';
 
 interface WalkStep {
   readonly sent: number;
-  /** The number of requests that are still planned. Undefined if the number is unknown. */
+  /** The number of requests still planned. Undefined if unknown. */
   readonly left?: number | undefined;
   readonly operation: string;
 }
@@ -15,19 +15,19 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** The number of requests after which another progress line is written if there is no terminal. */
+/** Without a terminal, a progress line is written after this number of requests. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
 /**
- * Shows the progress of a walk. On a terminal, a single line is updated continuously. Otherwise, a new line is written
- * after every {@link REQUESTS_PER_LINE} requests. The total is an upper limit, because the number of planned requests
- * changes with each response.
+ * Shows a walk's progress. On a terminal, a single line is updated continuously. Otherwise, a new line is written after
+ * every {@link REQUESTS_PER_LINE} requests. The total is an upper limit, because the number of planned requests changes
+ * with each response.
  */
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      // After the walk, `portico learn` sends further requests, whose number has no upper limit.
+      // After the walk, `portico learn` sends further requests, with no upper limit on their number.
       const count = left === undefined ? `${sent} requests` : `${sent} of at most ${maxRequests} requests`;
       if (live !== undefined) live(`${left === undefined ? '' : `${bar(sent / maxRequests)} `}${count}  ${operation}`);
       else if (sent % REQUESTS_PER_LINE === 0) err(`${count}, ${operation}`);
@@ -51,7 +51,7 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   ];
 }
 
-/** Lists the operations without a successful response and the reasons for each. */
+/** Lists the operations without a successful response, with the reasons for each. */
 export function unseenLines({ walked, notWalked }: WalkSummary): readonly string[] {
   return [
     ...notWalked.map(({ operation, missing }) =>
@@ -70,7 +70,7 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
   ];
 }
 
-/** Lists statuses and how often each of them occurred, for example `status 404 ×3, no response ×1`. */
+/** Lists each status and how often it occurred, for example `status 404 ×3, no response ×1`. */
 function statusWords(counts: Iterable<readonly [status: number, count: number]>): string {
   return Array.from(counts, ([status, count]) => `${status === 0 ? 'no response' : `status ${status}`} ×${count}`).join(
     ', ',
@@ -85,8 +85,8 @@ function endWords({ ended, left }: WalkSummary): string {
 }
 
 /**
- * Returns the reason why a walk failed, or undefined if it succeeded. A walk fails if the server is unreachable, if it
- * denies access, or if it sends no successful response.
+ * Returns the reason why a walk failed, or undefined if it succeeded. A walk fails if the server is unreachable, denies
+ * access, or sends no successful response.
  */
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,
@@ -99,8 +99,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing, so its result must not look like a result without
-  // violations.
+  // A walk without a successful response has checked nothing, so its result must not look like one without violations.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)

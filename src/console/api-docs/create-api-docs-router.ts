@@ -4,7 +4,7 @@ import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 
-/** The sources of the API docs, and the address that the "Try it" form sends requests to. */
+/** The sources for the API docs, and the address to which the "Try it" form sends requests. */
 export interface ReferenceSources extends DescribedSources {
   /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
   readonly writable: boolean;
@@ -12,12 +12,12 @@ export interface ReferenceSources extends DescribedSources {
   readonly publicAddress: () => PublicAddress | undefined;
 }
 
-/** The maximum size of a form in bytes. It is large enough for a GDPR upload of several thousand rows. */
+/** The maximum size of a form in bytes. It allows for a GDPR upload of several thousand rows. */
 const MAX_FORM_BYTES = 262_144;
 const MAX_TRIES_AT_ONCE = 8;
 
 /**
- * Creates the router of the API docs. It serves the data for the pages (`GET /contract`) and forwards requests to the
+ * Creates the router for the API docs. It serves the data for the pages (`GET /contract`) and forwards requests to the
  * gateway's own public listener (`POST /try`).
  */
 export function createReferenceRouter(sources: ReferenceSources): Router {
@@ -50,7 +50,7 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
       try {
         res.json(await sendTry(address, publicBasePath, form.request));
       } catch {
-        // The error's message is not included, because it may quote the request.
+        // The error's message is omitted because it may quote the request.
         res.status(502).json({ error: 'The gateway did not respond within a minute.' });
       } finally {
         running -= 1;

@@ -16,7 +16,7 @@ export interface DescribedSources {
   /** The operations that the gateway serves. Inferred operations may be missing. */
   readonly operations: readonly Operation[];
   readonly checksFor: (operationId: string) => Checks;
-  /** The path prefix that precedes `/services/v2`, or an empty string. */
+  /** The path prefix before `/services/v2`, or an empty string. */
   readonly publicBasePath: string;
 }
 
@@ -45,8 +45,8 @@ interface Prose {
 }
 
 /**
- * Describes the contract for readers. The groups are in the order of the document. References to parameters, responses
- * and examples are resolved.
+ * Describes the contract for readers. The groups are in document order. References to parameters, responses and
+ * examples are resolved.
  */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;

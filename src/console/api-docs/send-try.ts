@@ -4,20 +4,20 @@ import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { readBody } from '../../lib/read-body.ts';
 import { headerPairs } from '../../model/header-pairs.ts';
 
-/** The response to a request from the "Try it" form. Redirects are not followed, and requests are never repeated. */
+/** The response to a request from the "Try it" form. Redirects are not followed, and requests are never retried. */
 interface TryResponse {
   readonly status: number;
   readonly statusText: string;
   /** The response headers in their original order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The time until the last byte of the response arrived, in seconds. */
+  /** The time until the response's last byte arrived, in seconds. */
   readonly seconds: number;
-  /** The text of the body. Empty if the body is not text. */
+  /** The body's text. Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** The number of bytes received, but at most the number that can be shown. */
+  /** The number of bytes received, capped at the number that can be shown. */
   readonly bytes: number;
-  /** True if only the first part of the body is shown, because the body is too long. */
+  /** True if only the first part of the body is shown because the whole body is too long. */
   readonly cut: boolean;
   /** True if the connection was lost before the end of the body. */
   readonly broken: boolean;
@@ -27,7 +27,7 @@ interface TryResponse {
 export interface PublicAddress {
   readonly host: string;
   readonly port: number;
-  /** Connects to the listener within the process. Set if the listener uses TLS. */
+  /** Connects to the listener from within the process. Set if the listener uses TLS. */
   readonly connect?: () => Duplex;
 }
 
@@ -35,7 +35,7 @@ const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Sends a request once, on its own connection. The request can only be sent to the gateway's own public listener, never
+ * Sends a request once, on its own connection. The request can be sent only to the gateway's own public listener, never
  * to another host.
  */
 export function sendTry(
@@ -91,7 +91,7 @@ function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | und
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;
   try {
-    // If the last character is incomplete, it is omitted without an error.
+    // If the last character is incomplete, it is silently omitted.
     const text = decoder?.decode(bytes, { stream: true });
     return text?.includes('\0') === true ? undefined : text;
   } catch {
@@ -111,7 +111,7 @@ function decoderFor(mediaType: string): TextDecoder | undefined {
 /** A valid request that an operator sends to the gateway with the form. */
 interface TryRequest {
   readonly method: string;
-  /** The target of the request, including its query. It starts with `/services/v2/`. */
+  /** The request target, including the query. It starts with `/services/v2/`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
