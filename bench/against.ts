@@ -11,8 +11,8 @@ import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
 /**
- * Compares the working tree with a git ref in alternating rounds. In each round, each side gets a new process, which
- * runs alone and is warmed up like any other server. Returns the exit code.
+ * Compares the working tree with a git ref in alternating rounds. In each round, each side runs alone in a new process,
+ * which is warmed up first. Returns the exit code.
  */
 export async function compareCheckouts(
   ref: string,

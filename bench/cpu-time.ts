@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** True if the system reports CPU time in nanoseconds, and false if it reports CPU time in ticks. */
+/** True if the system reports CPU time in nanoseconds; false if it reports ticks. */
 export const hasExactCpuTime = existsSync('/proc/self/schedstat');
 
 const NS_PER_TICK = 10_000_000;
@@ -14,7 +14,7 @@ export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 /** CPU time by group of threads. */
 export type CpuTimes = Readonly<Record<ThreadGroup, number>>;
 
-/** Returns the CPU time of a set of processes, in nanoseconds. The time of threads that have ended is included. */
+/** Returns the CPU time of a set of processes, in nanoseconds, including the time of threads that have ended. */
 export type ReadCpuTimes = (pids: readonly number[]) => CpuTimes;
 
 /** The names that Node, V8 and libuv give their threads. */
@@ -74,7 +74,7 @@ function tasksOf(pid: number): string[] {
 }
 
 /**
- * Returns the CPU time in nanoseconds, which is the first number in `schedstat`. Returns undefined if the thread has
+ * Returns the first number in `schedstat`, which is the CPU time in nanoseconds. Returns undefined if the thread has
  * just ended.
  */
 export function exactNs(text: string | undefined): number | undefined {

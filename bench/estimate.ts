@@ -9,7 +9,7 @@ const USUAL = {
   machine: 2,
   yardstick: 0.5,
   startAndStop: 1.6,
-  /** The time that is needed in each window and in each round to start wrk and to read the metrics. */
+  /** The time needed to start wrk and read the metrics, in each window and in each round. */
   besidesRound: 0.25,
   keysPerSecond: 10_000,
   /** The number of requests per second in the memory run, in which every key is new. */
@@ -50,10 +50,9 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
   return entries.reduce((sum, entry) => sum + entrySeconds(scenario, entry, effort) + measured, 0);
 }
 
-/** Returns the time that is needed to start, warm up and stop one server. The rounds are not included. */
+/** Returns the time needed to start, warm up and stop one server, excluding the rounds. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
-  // Servers that are installed separately do not run on V8. For a server that is slow, V8 also needs longer to
-  // compile the code.
+  // Servers that are installed separately do not run on V8. V8 also takes longer to compile the code of a slow server.
   const isCompiled = entry.peer.needs !== undefined || entry.slow !== undefined;
   const requests = isCompiled ? (entry.slow?.requests ?? warmUp.requests) : USUAL.requestsUntilCompiled;
   const window = windowSeconds(warmUp);

@@ -10,10 +10,9 @@ const USUAL_END = 32_768;
 
 /**
  * Returns a loopback port on which no program listens. Use it for a program that must be told its port, or for a port
- * on which no program must listen. No other call returns the same port before this process ends, neither in this
- * process nor in another one. The port is outside the range from which the system chooses ports for connections and
- * for listeners on port 0. Therefore, no program takes the port by chance, either before it is used or while a server
- * restarts on it.
+ * that must stay unused. No other call returns the same port before this process ends, neither in this process nor in
+ * another one. The port is outside the range from which the system chooses ports for connections and for listeners on
+ * port 0. Therefore, no program takes the port by chance before it is used or while a server restarts on it.
  */
 export async function freePort(): Promise<number> {
   const count = endOfRange() - FIRST;

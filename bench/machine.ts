@@ -13,11 +13,11 @@ export interface Machine {
   readonly system: string;
   /** The versions of programs and packages, by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, with a mark if files outside bench/ have been changed. */
+  /** The commit of this checkout, marked if files outside bench/ have changed. */
   readonly commit: string;
   /** The load on the cores before the run, from 0 to 1. */
   readonly busyBefore: number;
-  /** True if the system reports CPU time in nanoseconds, and false if it reports CPU time in ticks. */
+  /** True if the system reports CPU time in nanoseconds; false if it reports ticks. */
   readonly exactCpuTime: boolean;
   /** The programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
@@ -67,7 +67,7 @@ export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-/** Returns the commit of this checkout, with a mark if files outside bench/ have been changed. */
+/** Returns the commit of this checkout, marked if files outside bench/ have changed. */
 export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';

@@ -27,7 +27,7 @@ function install(folder, name) {
 }
 
 const args = process.argv.slice(2);
-// The duration of a run includes the installation, so the new process receives the time at which it began.
+// The duration of a run includes the installation, so the start time is passed to the new process.
 const startedAt = Number(process.env['PORTICO_BENCH_STARTED_AT'] || Date.now());
 if (Number(process.versions.node.split('.')[0]) < 24) {
   install(root, 'the packages of the repository');

@@ -23,7 +23,7 @@ export async function measureAll(options: Arguments, session: Session): Promise<
   const { results, files } = await measureParts(options, session);
   const isWhole = !options.quick && options.only.length === 0;
   const out = options.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(options.out);
-  // All files are written at the end, so that an interrupted run does not mix its files with files from another commit.
+  // All files are written at the end, so that an interrupted run does not leave a mixture of files from two commits.
   const all = [...resultFiles(results), ...files];
   writeFiles(all, out);
   const verdicts = judgeTargets(results);

@@ -9,14 +9,14 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** The latencies of a single server at half its peak rate. The peak rate is measured immediately before them. */
+/** The latencies of one server at half its peak rate, which is measured immediately beforehand. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;
   readonly peakPerSecond: number;
   readonly perSecond: number;
   readonly rounds: readonly PacedResult[];
-  /** The median of the rounds for each percentile, in milliseconds. */
+  /** The median across rounds for each percentile, in milliseconds. */
   readonly median: LatencySummary;
   readonly warmUp: WarmUpResult;
 }
@@ -68,7 +68,7 @@ async function measureWarm(
   return { peer: peer.id, label: peer.label, peakPerSecond, perSecond, rounds, median: medianOf(rounds) };
 }
 
-/** Returns the median of the rounds for each percentile. */
+/** Returns the median across rounds for each percentile. */
 export function medianOf(rounds: readonly LatencySummary[]): LatencySummary {
   const of = (name: keyof LatencySummary) => spreadOf(rounds.map((round) => round[name])).median;
   return { p50: of('p50'), p99: of('p99'), p999: of('p999'), max: of('max') };

@@ -12,18 +12,18 @@ export function isStamped(kind: PageKind): boolean {
   return kind === 'stamped' || kind === 'undocumented';
 }
 
-/** Returns the page of one kind, before a number is stamped on it and before it is compressed. */
+/** Returns the page for a kind, before it is stamped and compressed. */
 export function pageOf(size: PageSize, kind: PageKind): Buffer {
   return questionPage(size, { undocumented: kind === 'undocumented' });
 }
 
-/** Fields that the contract does not document: one field in the page, and one field in each question. */
+/** Fields that the contract does not document: one in the page and one in each question. */
 const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };
 
 /** The digits that the upstream replaces to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
-/** The number of items and the number of words per item with which a page has approximately the given size. */
+/** The number of items, and of words per item, that give a page approximately the required size. */
 const SHAPES: Readonly<Record<PageSize, { items: number; words: number }>> = {
   '2k': { items: 1, words: 74 },
   '29k': { items: 15, words: 87 },

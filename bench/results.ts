@@ -30,7 +30,7 @@ export interface Results {
   readonly failures: readonly Failure[];
 }
 
-/** Returns the row of a peer in a scenario, or undefined if the peer was not measured. */
+/** Returns a peer's row in a scenario, or undefined if the peer was not measured. */
 export function rowOf(
   { scenarios }: Pick<Results, 'scenarios'>,
   scenario: string,

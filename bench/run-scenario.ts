@@ -36,7 +36,7 @@ export interface ScenarioRow {
   /** The median CPU times by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
   readonly warmUp: WarmUpResult;
-  /** Set if the server is slow and has a shorter warm-up. */
+  /** Set if the server is slow and its warm-up is therefore shorter. */
   readonly slow: SlowPeer | undefined;
   /** The CPU time of a fixed task, in milliseconds. The task ran on the same core before the server started. */
   readonly yardstickMs: number;
@@ -201,8 +201,7 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const after = started.running.cpuTimes();
   const cpuNs = mapTimes((group) => after[group] - before[group]);
   if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
-  // If a server has ended, or the system reports no CPU time for it, the result must not show a server that costs
-  // nothing.
+  // If a server has ended, or the system reports no CPU time for it, the results must not show it as costing nothing.
   if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
@@ -216,7 +215,7 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
   // The number of bytes per response shows whether the responses were 200 or 304 and whether the pages were complete,
-  // so that the responses do not have to be parsed.
+  // so the responses need not be parsed.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
@@ -227,8 +226,8 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
 export const KEY_PASSES = 2;
 
 /**
- * If there are several keys, requests each of them, so that during the rounds no key is requested or is a hit for the
- * first time.
+ * If there are several keys, requests each of them, so that no key is requested for the first time, or is a hit for the
+ * first time, during the rounds.
  */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
@@ -251,7 +250,7 @@ async function counted({ entry, started }: Running): Promise<number> {
 }
 
 /**
- * These patterns match the counters of violations in responses: all violations, and those that a page with
+ * These patterns match the counters of violations in responses: all violations, and only those that a page with
  * undocumented fields should not cause.
  */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;

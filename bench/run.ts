@@ -12,8 +12,8 @@ import { FULL, QUICK } from './scenarios/effort.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
- * Runs the benchmark and returns the exit code. `startedAt` is the time before the packages were installed, in epoch
- * milliseconds.
+ * Runs the benchmark and returns the exit code. `startedAt` is the time, in epoch milliseconds, at which the run began,
+ * before packages were installed.
  */
 export async function run(args: readonly string[], startedAt: number): Promise<number> {
   const names = partNames();

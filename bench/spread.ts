@@ -1,4 +1,4 @@
-/** The median, the smallest and the largest value of a number of rounds. */
+/** The median, smallest and largest values over several rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

@@ -22,7 +22,7 @@ function cpuRatio(scenario: string, above: string, below: string): Value {
   };
 }
 
-/** Returns two targets for Portico: one with the `responses` check at `enforce`, and one at `report`. */
+/** Returns two targets for Portico: one with the `responses` check at `enforce`, and one with it at `report`. */
 function bothLevels(target: (own: string, level: string) => Target): readonly Target[] {
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }
@@ -38,7 +38,7 @@ const FLAT = 5;
 
 const PROXY = 'express + http-proxy-middleware';
 
-/** The targets, in the order of the report. */
+/** The targets, in the order in which they are reported. */
 export const TARGETS: readonly Target[] = [
   {
     path: 'cache hit, identity',
@@ -202,8 +202,8 @@ export const TARGETS: readonly Target[] = [
 ];
 
 /**
- * Returns by how much CPU per request grows from one key to 100,000 keys, in percent. Returns undefined for a run
- * with fewer keys.
+ * Returns the percentage by which CPU per request grows from one key to 100,000 keys, or undefined for a run with fewer
+ * keys.
  */
 function growthOverKeys({ scenarios }: Results, server: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === 'keys')?.rows.filter(({ peer }) => peer.startsWith(server)) ?? [];
@@ -212,7 +212,7 @@ function growthOverKeys({ scenarios }: Results, server: string): number | undefi
   return one === undefined || many === undefined ? undefined : (many.cpuUs.median / one.cpuUs.median - 1) * 100;
 }
 
-/** Returns by how much CPU per request grows with many operations, in percent. If it decreases, the growth is 0. */
+/** Returns the percentage by which CPU per request grows with many operations. If it decreases, the growth is 0. */
 function growthOverOperations({ scenarios }: Results): number | undefined {
   const [few, many] = scenarios.find(({ id }) => id === 'operations')?.rows ?? [];
   if (few === undefined || many === undefined) return undefined;

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { isStamped, pageOf, type PageKind, type PageSize, STAMP } from './pages.ts';
 
-/** One port of the upstream and the page that it sends. */
+/** A port of the upstream, and the page served on it. */
 export interface UpstreamVariant {
   readonly size: PageSize;
   readonly kind: PageKind;
@@ -31,8 +31,8 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);
-    // There is at most one response in progress per connection, so each connection can stamp its own copy of the page
-    // in place.
+    // There is at most one response in progress per connection, so each connection has its own copy of the page, which
+    // is stamped in place.
     const own = stampAt < 0 ? answer : Buffer.from(answer);
     respondToEach(socket, (missing) => {
       if (missing) return MISSING;
@@ -42,7 +42,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   }).listen(port, '127.0.0.1', 4096);
 }
 
-/** Responds to the head of each request, because requests have no bodies. */
+/** Responds as soon as a request's head has arrived, because requests have no bodies. */
 function respondToEach(socket: Socket, responseOf: (missing: boolean) => Buffer): void {
   let rest: Buffer | undefined;
   socket.on('data', (chunk: Buffer) => {

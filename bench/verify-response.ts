@@ -16,7 +16,7 @@ export interface Proof {
 
 /**
  * The key of the last verification, if every key must be new. Verifications use keys in descending order from the
- * highest one, and rounds in ascending order from the lowest one.
+ * highest, and rounds use keys in ascending order from the lowest.
  */
 let lastFreshKey = 10_000_000;
 
@@ -26,9 +26,8 @@ function pathOf({ path, keys }: BenchRequest): string {
 }
 
 /**
- * Sends one request to warm the server up, and a second one to verify the response: its status, every byte of the
- * page except the stamp, and the expected headers. Some of these headers show whether the response came from the
- * cache.
+ * Sends one request to warm up the server and a second to verify the response: its status, every byte of the page
+ * except the stamp, and the expected headers. Some of these headers show whether the response came from the cache.
  */
 export async function verifyResponse(
   name: string,
@@ -59,7 +58,7 @@ export async function verifyResponse(
 }
 
 /**
- * Portico may compress pages in the background, so this function waits up to a second for a compressed page, if the
+ * Portico may compress pages in the background, so this function waits up to a second for a compressed page if the
  * client accepts gzip.
  */
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {

@@ -2,7 +2,7 @@
 export interface WarmUpRule {
   /** The minimum number of requests. */
   readonly requests: number;
-  /** The maximum duration of the warm-up, which limits the duration of a run. */
+  /** The maximum duration of the warm-up, which keeps the run from taking too long. */
   readonly maxSeconds: number;
 }
 
@@ -27,14 +27,14 @@ export interface WarmUpResult {
 /** As long as V8 optimizes at least this many functions per second, it is still compiling the server. */
 export const COMPILING_PER_SECOND = 5;
 
-/** Returns the duration of a window in seconds. It is short enough that a warm-up has at least two windows. */
+/** Returns the duration of a window in seconds. It is short enough for a warm-up to have at least two windows. */
 export function windowSeconds({ maxSeconds }: WarmUpRule): number {
   return Math.min(1, maxSeconds / 2);
 }
 
 /**
- * Warms a server up, in windows, until it has received enough requests. If the server runs on V8, V8 must also have
- * optimized fewer than five functions per second in the last window.
+ * Warms up a server, one window at a time, until it has received enough requests. If the server runs on V8, the warm-up
+ * also continues until V8 optimizes fewer than five functions per second in a window.
  */
 export async function warmUp(
   rule: WarmUpRule,

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 export interface Worktree {
   readonly folder: string;
   readonly commit: string;
-  /** Removes the checkout from git and from the disk. May be called more than once. */
+  /** Removes the checkout from git and from disk. May be called more than once. */
   remove(): void;
 }
 

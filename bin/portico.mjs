@@ -27,7 +27,7 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
 
 // Sets V8 flags for the startup of `serve`. `src/cli/v8-flags.ts` replaces them when the gateway is ready. The cached
 // code depends on these flags, so they must be set before Node selects the folder of the cache. Otherwise, `serve` and
-// other commands would share a folder, and each would replace code that the other needs.
+// the other commands would share a folder and keep replacing each other's code.
 function setFlagsForStartup() {
   const v8 = process.getBuiltinModule('node:v8');
   // While many objects survive collections, V8 keeps doubling the young generation of its heap, up to 32 MB, and then
@@ -37,20 +37,20 @@ function setFlagsForStartup() {
 }
 
 // Node stores compiled code, and sources without their types, when the process ends, so that the next start is faster.
-// The files are stored next to the packages, because anyone who can write there can change the program anyway, which is
-// not true of a temporary folder. Node does without the files if it cannot write them, or if NODE_DISABLE_COMPILE_CACHE=1
-// is set. Operators can choose another folder with NODE_COMPILE_CACHE.
+// The files are stored next to the packages, because anyone who can write there can change the program anyway. That is
+// not true of a temporary folder. If Node cannot write the files, or if NODE_DISABLE_COMPILE_CACHE=1 is set, it works
+// without them. Operators can choose another folder with NODE_COMPILE_CACHE.
 function storeCompiledCode() {
   const own = fileURLToPath(new URL('../node_modules/', import.meta.url));
-  // If Portico is a dependency of another package, its own packages are in the same folder as Portico.
+  // If Portico is a dependency of another package, Portico's own dependencies are in the same folder as Portico.
   const around = fileURLToPath(new URL('../..', import.meta.url));
   const packages = existsSync(own) ? own : /[/\\]node_modules[/\\]$/.test(around) ? around : undefined;
   if (packages !== undefined) nodeModule.enableCompileCache(`${packages}.cache/portico`);
 }
 
 // When a module imports all exports of node:http, Node evaluates each of them. Three of them load an HTTP client that
-// Portico does not use, which would take 4 MB and a tenth of the startup time. They still exist, but they are no longer
-// enumerable, so such an import leaves them out.
+// Portico does not use, which would take 4 MB and a tenth of the startup time. They still exist but are no longer
+// enumerable, so importing all exports skips them.
 function skipUnusedExports() {
   const http = process.getBuiltinModule('node:http');
   for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent'])

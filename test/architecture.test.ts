@@ -74,7 +74,7 @@ describe('the sources', () => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of key prefixes would diverge, and a key hidden by one of them would be visible through the other.
+  // Two lists of key prefixes would diverge, and a key hidden by one would be visible through the other.
   it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
@@ -90,8 +90,8 @@ describe('the sources', () => {
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([]);
   });
 
-  // If a spread replaced only `file`, the other settings of the old location would remain, and the old location might
-  // not even be a file.
+  // If a spread replaced only `file`, the old location's other settings would remain, and that location might not even
+  // be a file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
     const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
@@ -136,7 +136,7 @@ const BESIDE_NO_SOURCE = [
   // These tests run the program as a separate process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // These tests check committed files: generated files, and the tools that verify committed files.
+  // These tests check generated files that are committed, and the tools that verify committed files.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
@@ -242,7 +242,7 @@ describe('the tests', () => {
   });
 
   it('run without exception', () => {
-    // If a system program is missing, this file skips its tests. With PORTICO_REQUIRE_PROGRAMS, they fail instead.
+    // If a system program is missing, this file skips its tests. If PORTICO_REQUIRE_PROGRAMS is set, they fail instead.
     expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));

@@ -45,9 +45,7 @@ describe('the page of the configuration', () => {
   });
 });
 
-/**
- * Defaults that depend on other values or are too long for a table, each with the wording that the page shows instead.
- */
+/** Defaults that depend on other values or are too long for a table, each with the text that the page shows instead. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',

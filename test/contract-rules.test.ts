@@ -63,7 +63,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  // Many tests go through these cases, so if an operation had no case, all these tests would skip it.
+  // Many tests iterate over these cases, so all of them would skip an operation that has no case.
   it('are those of test/builders/operations.ts', () => {
     const line = (id: string, method: string, isInferred: boolean) =>
       `${method} ${id}${isInferred ? ', inferred' : ''}`;
@@ -259,7 +259,7 @@ describe('the operations of the contract', () => {
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
-      // A 401 response may also report a refused credential, so a 401 response with this form is valid too.
+      // A 401 response may also report a refused credential, so this form is valid too.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }
@@ -540,7 +540,7 @@ describe('the table of required fields in docs/contract.md', () => {
     .filter((line) => /^\| `[A-Z]/.test(line))
     .map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
   const listed = new Map(rows.flatMap(([names, ...cells]) => namesOf(names).map((name) => [name, cells] as const)));
-  /** Returns a resource's schema and the schemas inside it, but not those of other resources to which it refers. */
+  /** Returns a resource's schema and the schemas inside it, but not those of other resources that it references. */
   const partsOf = (schema: SchemaObject): SchemaObject[] => [
     schema,
     ...(schema.allOf ?? []).filter((part) => typeof part === 'object').filter(({ $ref }) => $ref === undefined),

@@ -12,7 +12,8 @@ function filesOf(folder: string, ...endings: readonly string[]): string[] {
 }
 
 /**
- * Returns the sections of the rules that a page refers to, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …".
+ * Returns the sections of the rules that a page references, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8:
+ * …".
  */
 function sectionsNamedIn(text: string): number[] {
   const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);

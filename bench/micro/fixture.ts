@@ -18,7 +18,7 @@ import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
 import { PAGE_PATH } from '../scenarios/requests.ts';
 
-/** The real gateway without sockets, and the data of a single request that was a cache hit. */
+/** The real gateway without sockets, and the data for a single cache hit. */
 export interface Fixture {
   readonly settings: Settings;
   readonly start: Start;
@@ -26,7 +26,7 @@ export interface Fixture {
   readonly plan: Plan;
   readonly arrival: Arrival;
   readonly exchange: Exchange;
-  /** The trace of the hit at the time at which it is counted and logged. */
+  /** The hit's trace at the moment it is counted and logged. */
   readonly trace: Trace;
   /** The resolved target of the page. */
   readonly target: OperationTarget;

@@ -20,7 +20,7 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** If more inputs than this were alive at once, V8 would move them to its old generation before they were used. */
+/** If more inputs than this existed at once, V8 would move them to its old generation before they were used. */
 const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. With fewer than that, all batches are used. */
 const LEAST_QUIET = 5;
@@ -28,7 +28,7 @@ const LEAST_QUIET = 5;
 /** Above this number of bytes per call, V8's coarse count of allocations is accurate enough. */
 const EXACT_BELOW = 8000;
 
-/** The number of bytes that can be allocated without causing a garbage collection. */
+/** The number of bytes that can be allocated without triggering a garbage collection. */
 const YOUNG_BYTES = 400_000;
 
 type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, sink: unknown[]) => void;
@@ -87,9 +87,9 @@ function pauses(): number {
 
 /**
  * Returns how many bytes one call allocates. V8 counts allocations only in coarse steps, which is accurate enough if
- * each call allocates many bytes. V8's count of the bytes in use is exact, but only until the next garbage
- * collection. If a call allocates few bytes, the coarse count therefore only determines how many calls are made in
- * the second, exact measurement.
+ * each call allocates many bytes. V8's count of the bytes in use is exact, but only until the next garbage collection.
+ * Therefore, if a call allocates few bytes, the coarse count only determines how many calls to make in a second, exact
+ * measurement.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;

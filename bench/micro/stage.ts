@@ -14,8 +14,7 @@ export interface Stage {
 }
 
 /**
- * The call that is measured. `input` creates the data that a new request would contain. The cost of `input` is not
- * measured.
+ * The measured call. `input` creates the data that a new request would contain. The cost of `input` is not measured.
  */
 export interface Operation<Input = unknown> {
   readonly input?: (index: number) => Input;

@@ -1,4 +1,4 @@
-/** A caller of the measured requests. */
+/** An account used for the measured requests. */
 export interface Account {
   readonly name: string;
   readonly password: string;
@@ -6,7 +6,7 @@ export interface Account {
   readonly passwordHash: string;
 }
 
-/** An account with the permission for the question list. */
+/** An account with permission to read the question list. */
 export const MEMBER: Account = {
   name: 'bench',
   password: 'bench',

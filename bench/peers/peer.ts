@@ -1,13 +1,13 @@
 import type { Running } from '../process-tree.ts';
 
-/** The environment of a server that is measured: the upstream, a port, and a folder for files. */
+/** The environment of a measured server: the upstream, a port, and a folder for files. */
 export interface PeerContext {
   readonly upstreamPort: number;
   readonly port: number;
   readonly folder: string;
 }
 
-/** A server that is measured. */
+/** A measured server. */
 export interface Peer {
   /** An id that is unique within a scenario. It is used in file names and results. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface Peer {
 export interface StartedPeer {
   readonly running: Running;
   readonly port: number;
-  /** The exact configuration, as shown in the appendix of the results. */
+  /** The exact configuration, as shown in the appendix to the results. */
   readonly configuration: string;
   /** The port of the admin listener, if there is one. */
   readonly adminPort?: number;
@@ -34,7 +34,7 @@ export interface StartedPeer {
   readonly optimizations?: () => number;
 }
 
-/** Returns a peer's id, with a note by which it can be distinguished from similar peers. */
+/** Returns a peer's id, with a note that distinguishes it from similar peers. */
 export function idOf(name: string, note: string | undefined): string {
   return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
 }

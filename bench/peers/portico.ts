@@ -77,10 +77,7 @@ export function portico(variant: PorticoVariant): Peer {
   };
 }
 
-/**
- * Returns the folder of a single process. The folder is the working directory, and contains the configuration and the
- * logs.
- */
+/** Returns the folder for one process. It is the working directory and contains the configuration and the logs. */
 function folderOf(id: string, { folder, port }: Pick<PeerContext, 'folder' | 'port'>): string {
   return join(folder, `${id}-${port}`);
 }

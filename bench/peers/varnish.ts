@@ -20,7 +20,7 @@ export function varnish(): Peer {
       const vcl = vclOf(upstreamPort);
       const file = join(own, 'default.vcl');
       writeFileSync(file, vcl);
-      // The jail is off. With it, Varnish would run its worker, if started as root, under an account that cannot read
+      // The jail is off. Otherwise, a Varnish started as root would run its worker under an account that cannot read
       // the run's folder.
       const storage = ['-j', 'none', '-s', 'malloc,512m', '-T', 'none'];
       const running = await startProgram({

@@ -10,7 +10,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** A function in the call tree. There is one node for each chain of callers through which the function was called. */
+/** A function in the call tree. There is one node for each chain of callers that led to the function. */
 export interface ProfileNode {
   readonly id: number;
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };

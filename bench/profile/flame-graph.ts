@@ -8,9 +8,7 @@ const LEAST = 0.6;
 /** The approximate width of a character, in pixels. */
 const LETTER = 6.1;
 
-/**
- * A color for each kind of work. Dark text is readable on these medium tones, whatever the background of the page is.
- */
+/** A color for each kind of work. Dark text is readable on these medium tones, whatever the page's background. */
 const COLOURS: readonly (readonly [string, string, string])[] = [
   ['Portico', '#4fb48e', 'Portico'],
   ['package', '#c9a2e0', 'packages'],

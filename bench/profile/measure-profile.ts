@@ -20,7 +20,7 @@ const QUICK: Rounds = { count: 2, seconds: 0.5 };
 /** The time between two samples, in microseconds. */
 const INTERVAL_US = 200;
 
-/** How long Portico may take to write its profile when it is stopped, in milliseconds. */
+/** How long Portico may take to write its profile when it stops, in milliseconds. */
 const WRITING_MS = 30_000;
 
 /**
@@ -79,7 +79,7 @@ async function runProfiled(
   const one = await startEntry(scenario, entry, context);
   try {
     await warmEntry(scenario, one, context);
-    // Both this clock and the clock of the profile start when the machine boots.
+    // Both this clock and the profile's clock start when the machine boots.
     const from = nowUs();
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));

@@ -1,20 +1,20 @@
 import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
 import { groupOf, placeOf } from './groups.ts';
 
-/** A function in a call tree in which callers are above the functions that they call. */
+/** A function in a call tree. Callers are above the functions that they call. */
 export interface Frame {
   readonly name: string;
   /** The file and line in the form that readers see. Empty for native code of V8 and Node. */
   readonly place: string;
   readonly group: string;
-  /** The time in the function itself, in microseconds. */
+  /** The time spent in the function itself, in microseconds. */
   self: number;
-  /** The time in the function and in everything that it called, in microseconds. */
+  /** The time spent in the function and in everything that it called, in microseconds. */
   total: number;
   readonly children: Map<string, Frame>;
 }
 
-/** A part of a profile. It begins and ends at times on the profile's clock. */
+/** A part of a profile. Its start and end are times on the profile's clock. */
 export interface Window {
   readonly fromUs: number;
   readonly toUs: number;

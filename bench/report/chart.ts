@@ -13,7 +13,7 @@ const SHOWN = new Set([
 ]);
 const WIDTH = 900;
 const LABELS = 372;
-/** The space for the number after a bar. */
+/** The space reserved for the number after a bar. */
 const NUMBERS = 64;
 const LINE = 22;
 
@@ -27,7 +27,7 @@ export function toChart({ scenarios, machine }: Results): string {
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // The medians determine the scale, so that the bars fill the width. The line of an outlier ends at the edge.
+    // The medians determine the scale, so that the bars fill the width. An outlier's line ends at the edge.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {

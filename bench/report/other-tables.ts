@@ -42,7 +42,10 @@ export function startTable({ readyMs, restBytes }: StartResult): string {
   ].join('\n');
 }
 
-/** Returns the tables of the memory in use while distinct keys are requested. Each table shows about twenty samples. */
+/**
+ * Returns the tables that show the memory in use while distinct keys are requested. Each table shows about twenty
+ * samples.
+ */
 export function memoryTable(memory: MemoryResult): string {
   const every = Math.max(1, Math.round(memory.samples.length / 20));
   const shown = memory.samples.filter((_, at) => (at + 1) % every === 0 || at === memory.samples.length - 1);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatFiles } from './format-files.ts';
 
-/** A file of a report. The name has no folder. */
+/** A file in a report. The name does not include a folder. */
 export interface ReportFile {
   readonly name: string;
   readonly text: string;

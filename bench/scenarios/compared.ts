@@ -12,7 +12,7 @@ import {
 } from './requests.ts';
 import type { BenchRequest, Rounds, Scenario } from './scenario.ts';
 
-/** The ids of the two rows of each compared scenario. */
+/** The ids of the two rows in each compared scenario. */
 export const SIDES = { before: 'portico-before', after: 'portico-after' } as const;
 
 /**

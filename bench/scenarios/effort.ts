@@ -10,7 +10,7 @@ export interface Effort {
   readonly side: Rounds;
   /** The warm-up of every server before its rounds, for both Portico and its peers. */
   readonly warmUp: WarmUpRule;
-  /** Parts that run only if they are selected by name. */
+  /** Parts that run only when selected by name. */
   readonly without: readonly string[];
   /**
    * The servers that are omitted. Each is given by a peer's id, or by the ids of a scenario and a peer with a slash
@@ -27,8 +27,8 @@ export interface Effort {
 }
 
 /**
- * The effort for the committed results. If a scenario is selected by name, it is measured even if this effort omits
- * it, and so are all of its servers.
+ * The effort for the committed results. A scenario that is selected by name is measured with all of its servers, even
+ * those that this effort omits.
  */
 export const FULL: Effort = {
   name: 'full',
@@ -54,8 +54,8 @@ export const FULL: Effort = {
 };
 
 /**
- * The effort for a run of less than four minutes. The numbers are rough, because warm-ups are short. Scenarios that
- * few targets need are omitted.
+ * The effort for a run that takes less than four minutes. The numbers are rough because warm-ups are short. Scenarios
+ * that few targets need are omitted.
  */
 export const QUICK: Effort = {
   name: 'quick',
@@ -94,7 +94,7 @@ export const QUICK: Effort = {
   maxMinutes: 4,
 };
 
-/** The rounds of `--against`. Each round uses new processes. They are warmed up like any other server. */
+/** The rounds of `--against`. Each round uses new processes, which are warmed up like any other server. */
 export const COMPARED: Rounds = { count: 5, seconds: 1 };
 
 /** The rounds of `--against` with `--quick`. */

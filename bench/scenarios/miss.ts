@@ -40,7 +40,9 @@ const unchecked: Entry = {
   request: FETCHED,
 };
 
-/** Scenarios in which each request causes a fetch of the page. Servers that can validate responses validate them. */
+/**
+ * Scenarios in which each request causes a fetch of the page. Servers that support validation validate each response.
+ */
 export function missScenarios({ main, side }: Effort): Scenario[] {
   const base = { size: '29k', connections: 32, rounds: main, usualPerSecond: 9000 } as const;
   return [

@@ -13,11 +13,11 @@ export interface BenchRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
-  /** True if the response is the scenario's page. False for refusals and 304 responses. */
+  /** True if the response is the scenario's page. False for error responses and 304 responses. */
   readonly page: boolean;
-  /** The required response headers: names in lower case, with a pattern for each value. */
+  /** The required response headers: lower-case names, with a pattern for each value. */
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
-  /** The line of Portico's metrics whose value must grow by at least the number of requests. */
+  /** The line in Portico's metrics whose value must grow by at least the number of requests. */
   readonly counted?: RegExp;
   /**
    * True if every response has undocumented fields, so that Portico counts violations in the `undocumented` category.
@@ -51,7 +51,7 @@ export interface Entry {
   readonly usualPerSecond?: number;
 }
 
-/** A set of servers that are compared with one another. They are measured one at a time. */
+/** A set of servers that are compared with one another. The servers are measured one at a time. */
 export interface Scenario {
   /** The name of the scenario in results, targets and `--only`. */
   readonly id: string;
@@ -61,6 +61,6 @@ export interface Scenario {
   readonly connections: number;
   readonly rounds: Rounds;
   readonly entries: readonly Entry[];
-  /** The approximate number of requests per second of the servers. The duration of a run is estimated from it. */
+  /** The approximate number of requests per second of the servers. It is used to estimate the duration of a run. */
   readonly usualPerSecond: number;
 }

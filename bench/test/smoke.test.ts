@@ -1,5 +1,5 @@
-// Each program in the benchmark starts and does its work once, with counts that are too small for a measurement. Parts
-// that need wrk, or packages that only a run installs, are left out.
+// Starts each program in the benchmark and lets it do its work once, with counts too small for a measurement. Parts
+// that need wrk, or packages that are installed only for a run, are left out.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -18,7 +18,7 @@ import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 const folder = tempFolder();
 const contract = loadContract(CONTRACT_DEFAULTS);
 
-/** The roles of a test that sets no others: one role, `anonymous`, without permissions. */
+/** The default roles in these tests: one role, `anonymous`, without permissions. */
 const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
 
 interface Situation {
@@ -69,7 +69,7 @@ const allowing = (entry: PlainObject): PlainObject => ({
   undocumented: { allow: [{ method: 'POST', path: '/services/v2/node/{id}.json', ...entry }] },
 });
 
-/** For each rule, a situation that triggers the rule, and the same situation after the fix that the rule suggests. */
+/** For each rule, a situation that triggers it, and the same situation after the suggested fix. */
 const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation]>> = {
   'nothing-enforced': [{ config: real() }, { config: real({ mode: 'staging' }) }],
   'authentication-off': [

@@ -26,7 +26,7 @@ needsProgram('chromium', 'the console', (path) => {
       await page.getByText('ready', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Signed out' }).waitFor();
-      // A headless browser cannot prompt for the token, so it either shows the refusal or reports an error.
+      // A headless browser cannot prompt for the token, so it either shows the error response or reports an error.
       const again = await page.goto(address).catch((error: Error) => error);
       if (again instanceof Error) expect(again.message).toContain('ERR_INVALID_AUTH_CREDENTIALS');
       else expect(again?.status()).toBe(401);

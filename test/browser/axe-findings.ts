@@ -7,9 +7,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/**
- * The axe rules whose results depend on colors. All other rules give the same results for a dark page and a light one.
- */
+/** The axe rules whose results depend on colors. All other rules give the same results for dark and light pages. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**

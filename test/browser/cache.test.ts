@@ -23,7 +23,7 @@ needsProgram('chromium', 'the page of the cache', (path) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click();
       await page.getByText('1 response purged.').waitFor({ state: 'attached' });
       await page.locator('#kept').getByText('1 stored response').waitFor();
-      // The button that was clicked no longer exists, but the focus has moved to the main content.
+      // The clicked button no longer exists, and the focus has moved to the main content.
       await page.locator('main:focus').waitFor();
       await page.getByRole('button', { name: 'Purge everything' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click();

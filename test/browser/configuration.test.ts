@@ -5,7 +5,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { withConsole } from './console-fixture.ts';
 
-// The gateway reads this overlay again with every reload.
+// The gateway rereads this overlay on every reload.
 const overlay = join(tempFolder(), 'overlay.yaml');
 const write = (title: string, more = '') =>
   writeFileSync(

@@ -22,7 +22,7 @@ export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstre
   readonly token?: boolean;
 }
 
-/** Starts everything before a suite's tests and stops it after them. */
+/** Starts everything before a suite's tests and stops it afterwards. */
 export function withConsole(
   browserPath: string,
   { chaos = [], token = true, ...options }: FixtureOptions = {},

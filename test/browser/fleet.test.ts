@@ -50,8 +50,8 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
         await counts.getByRole('row', { name: new RegExp(`^${name}.* 1 0$`) }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
 
-      // An instance of an earlier version, as during an update, which stopped reporting a few seconds ago. The time
-      // is the server's, because the clocks of gateways can differ.
+      // An instance of an earlier version that stopped reporting a few seconds ago, as happens during an update. The
+      // time is the server's, because gateways' clocks can differ.
       const key = redis.key('fleet', 'instances');
       const old = JSON.stringify({
         ...sharedBy(first).instances.list()[0],
@@ -77,7 +77,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       await gateways[2]?.close();
       await rowOf('gateway-c').waitFor({ state: 'detached' });
       await rowOf('gateway-b').getByText('ready').waitFor();
-      // The counts of a gateway remain after it has ended.
+      // A gateway's counts remain after it ends.
       await counts.getByRole('row', { name: /^gateway-c/ }).waitFor();
       expect(troubles).toEqual([]);
       await close();

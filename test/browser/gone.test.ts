@@ -33,8 +33,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
         await soon(page, page.getByText('Out of date').waitFor());
-        // The page fetches its own data as often as the data of the header, so both requests fail at about the same
-        // time.
+        // The page fetches its own data as often as the header's, so both requests fail at about the same time.
         await soon(page, page.waitForRequest(/api\/traffic/));
         expect(await page.getByText(GONE, { exact: true }).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);
@@ -96,7 +95,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await back();
         await soon(page, page.locator('article#listIdeas h3:focus').waitFor());
         expect(await page.getByText(GONE).count()).toBe(0);
-        // If the API docs are open when the gateway goes down, they report it too.
+        // If the API docs are open when the gateway goes down, they report that too.
         await cutOff(page);
         await soon(page, page.getByText('not responding', { exact: true }).waitFor());
       },

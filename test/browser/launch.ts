@@ -16,7 +16,7 @@ let launched: Promise<Browser> | undefined;
 
 /**
  * Returns this worker's headless Chromium. All test files that the worker runs share it. Each file opens its own
- * browser context and closes only that context. Playwright closes the browser when the worker process exits.
+ * browser context and closes only that one. Playwright closes the browser when the worker process exits.
  */
 export function launch(executablePath: string): Promise<Browser> {
   return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: 120_000 }));

@@ -39,8 +39,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
     await gateway().call('/services/v2/question.json?page=x');
   });
 
-  // All pages share one visit. Each one is opened on a phone-sized screen in dark mode, which shows that it is correct
-  // when it is opened in this state, not only after it has switched to this state.
+  // All pages share one visit. Each page is opened on a phone-sized screen in dark mode, which shows that it is also
+  // correct when it loads in that state, not only after switching to it.
   it('every page needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
     await visit(
       '#/fleet',
@@ -56,13 +56,12 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([name, width <= room, room]).toEqual([name, true, 360]);
-          // On a phone, no table may need horizontal scrolling. A matrix may need it, but its row names must stay
-          // visible.
+          // On a phone, no table may require horizontal scrolling. A matrix may, but its row names must stay visible.
           await page.setViewportSize({ width: 390, height: 844 });
           expect([name, await page.evaluate(WIDE_TABLES)]).toEqual([name, []]);
           expect([name, await page.evaluate(LOST_ROW_NAMES)]).toEqual([name, []]);
           await page.setViewportSize({ width: 360, height: 740 });
-          // The navigation is wider than the screen, but the name of the current page must be visible in it.
+          // The navigation is wider than the screen, but the current page's name must be visible.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );

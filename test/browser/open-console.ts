@@ -14,11 +14,10 @@ export interface OpenConsole {
 /** Options for opening a console page. */
 export interface OpenOptions extends BrowserContextOptions {
   /**
-   * The token that the browser sends when it is challenged. By default, this is the tests' token. Null sends no
-   * token.
+   * The token that the browser sends when it is challenged. The default is the tests' token. If null, no token is sent.
    */
   readonly token?: string | null;
-  /** Matches the browser's messages about responses that the test expects to be refusals. */
+  /** Matches the browser's console messages about refusals that the test expects. */
   readonly tolerate?: RegExp;
   /** True if the test advances the page's clock. The clock also runs on its own. */
   readonly ownClock?: boolean;

@@ -12,7 +12,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       await page.getByText('No override is active.').waitFor();
       await page.getByRole('button', { name: 'Set an override' }).click();
       const dialog = page.getByRole('dialog');
-      // Nothing is preselected, so that nobody changes an operation by mistake.
+      // No operation is preselected, so that nobody changes one by mistake.
       expect(await dialog.getByLabel('Operation').inputValue()).toBe('');
       await dialog.getByLabel('Operation').selectOption('listIdeas');
       await dialog.getByLabel('Change').selectOption('disable');
@@ -43,7 +43,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       async (page) => {
         await page.getByRole('button', { name: 'Set an override' }).click();
         const dialog = page.getByRole('dialog');
-        // The gateway checks the reason. The page does not.
+        // The gateway checks the reason; the page does not.
         await dialog.getByLabel('Operation').selectOption('listExpertise');
         await dialog.getByLabel('Change').selectOption('force-stale');
         await dialog.getByLabel('How stale').fill('60');

@@ -38,7 +38,7 @@ async function send(page: Page, id: string): Promise<string> {
 needsProgram('chromium', 'the API docs in a browser', (path) => {
   const { gateway, visit } = withConsole(path);
 
-  // Rendering all operations takes most of the time of a visit, so checks that only read share one visit.
+  // Rendering all operations takes most of the time of a visit, so read-only checks share one visit.
   it('shows every operation with its path, parameters, permissions, cache, errors, rules, examples and a form', async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);
@@ -76,7 +76,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       expect(await comment.getByText('personal data').count()).toBeGreaterThan(0);
       expect(await comment.getByText('visible only to some callers').count()).toBeGreaterThan(0);
 
-      // Each form can be sent as it is, and the page contains no words that only its authors know.
+      // Each form can be sent unchanged, and the page contains no words that only its authors would understand.
       const empty = `[...document.querySelectorAll('.try :is(input:required, textarea)')].filter(({ value }) => value === '').length`;
       expect(await page.evaluate(empty)).toBe(0);
       await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))");
@@ -146,7 +146,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
   });
 
   // All checks share one visit, which starts on a phone-sized screen in dark mode. They therefore show that a page is
-  // correct when it loads in this state, not only after it has switched to this state.
+  // also correct when it loads in that state, not only after switching to it.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',
@@ -163,8 +163,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
           await send(page, id);
         }
         await expectWidth(360);
-        // Axe takes seconds to check all operations, so it checks them all only once. In all other states, it checks
-        // two operations that together contain every kind of element.
+        // Axe takes seconds to check all operations, so all operations are checked only once. In all other states, axe
+        // checks two operations that together contain every kind of element.
         const kinds = await kindsOn(page);
         await page.getByLabel('Search').fill('gdpr');
         await page.getByText('2 operations').waitFor();

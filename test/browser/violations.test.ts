@@ -7,7 +7,7 @@ import { HOUR_MS, startOfHour } from '../../src/lib/clock.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 
-// The clock stops at the end of the hour, so that all violations belong to the hour in which the page is shown.
+// The clock stops at the end of the hour, so that all violations belong to the hour in which the page is viewed.
 const endOfHour = startOfHour(Date.now()) + HOUR_MS - 1;
 const clock = () => Math.min(Date.now(), endOfHour);
 
@@ -36,8 +36,8 @@ needsProgram('chromium', 'the page of violations', (path) => {
       await page.getByLabel('Text').fill('nothing has this');
       await page.getByText('No violations match these filters.').waitFor();
 
-      // Cleared filters are not restored. The browser reports a change of the URL asynchronously, so the page still has
-      // the old filters when the user starts typing.
+      // Cleared filters are not restored. The browser reports a URL change asynchronously, so the page still has the
+      // old filters when the user starts typing.
       await page.evaluate("location.hash = '#/violations?category=missing'");
       await page.getByText('1 of 3 violations').waitFor();
       const text = await page.getByLabel('Text').elementHandle();

@@ -10,15 +10,15 @@ export interface Answer {
   readonly text: string;
   /** The parsed body, typed as tests expect it. Undefined if the body is not JSON. */
   readonly json: Body;
-  /** True if the body arrived in full. */
+  /** True if the complete body arrived. */
   readonly complete: boolean;
 }
 
 /** The options of a call, apart from its target. */
 export interface Call {
   /**
-   * The name in the Basic credential. Unless the call sets a password, the password equals the name. Null sends no
-   * credential.
+   * The name in the Basic credential. Unless the call sets a password, the password equals the name. If null, no
+   * credential is sent.
    */
   readonly user?: string | null;
   readonly password?: string;
@@ -28,7 +28,7 @@ export interface Call {
   /** The body. Strings and bytes are sent unchanged, and any other value is sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** An agent through which several calls can share connections. */
+  /** An agent that lets several calls share connections. */
   readonly agent?: Agent;
 }
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 const MAX_FILES = 20_000;
 
 /**
- * Removes the parts of Node's compile cache that this version of Node does not use, and those that have become too
- * large. In every run, Vitest imports each test file from a new URL, so every run stores files that no later run
- * reads. The names of these files are hashes, which makes it impossible to identify them, so a part that is too large
- * is removed completely.
+ * Removes the parts of Node's compile cache that this version of Node does not use, and those that have grown too
+ * large. In every run, Vitest imports each test file from a new URL, so every run stores files that no later run reads.
+ * Their names are hashes, which do not identify them, so an oversized part is removed completely.
  */
 export function limitCompileCache(folder: string, maxFiles = MAX_FILES): void {
   for (const name of namesIn(folder)) {

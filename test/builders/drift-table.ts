@@ -5,7 +5,7 @@ export interface DriftRow {
   readonly fault: string;
   /** The row numbers of operations, or `C` and `U` for the comment writes. Undefined for every operation. */
   readonly operations: readonly string[] | undefined;
-  /** The upstream's status: `ok` for the usual status of a successful response, and `-` for no response. */
+  /** The upstream's status: `ok` for the usual success status, and `-` for no response. */
   readonly status: string;
   /** The category, the keyword and the location, as stored in the ledger. */
   readonly violation: string;

@@ -1,6 +1,6 @@
 import type { FakeAnswer } from './fake-upstream.ts';
 
-/** The message about a missing permission, as the legacy server words it. */
+/** The legacy server's message about a missing permission. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
 /** The same message, as Portico's clients receive it. */

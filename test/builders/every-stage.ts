@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
 /**
- * The settings with which every stage is part of some plan, provided that the `DISABLED` override is set too. If a new
- * stage is planned only with another setting, add the setting here.
+ * The settings with which every stage is part of some plan, provided that the `DISABLED` override is also set. If a new
+ * stage requires another setting to be planned, add it here.
  */
 export const EVERY_STAGE = {
   rewriteUrls: true,
@@ -16,7 +16,7 @@ export const DISABLED = { operation: 'listIdeas', kind: 'disable', reason: 'INC-
 
 /**
  * Writes a configuration in which every stage is part of some plan, and returns the path of the file. `changes`
- * replaces settings that a mode does not allow.
+ * replaces settings that the mode does not allow.
  */
 export function writeEveryStage(changes: object = {}): string {
   const folder = tempFolder();

@@ -185,7 +185,7 @@ export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
   };
 }
 
-/** The only header of a simple JSON response. */
+/** The only header in a simple JSON response. */
 export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charset=UTF-8']];
 
 /** A stand-in for the later stages of a plan. It returns the test's replies and records the exchanges. */

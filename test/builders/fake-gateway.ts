@@ -19,9 +19,7 @@ export interface FakeGatewayParts extends Partial<CompiledGateway> {
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
-  /**
-   * Returns the upstream's response for undocumented paths. Unless a test replaces this function, the status is 299.
-   */
+  /** Returns the upstream's response for undocumented paths. By default, the status is 299. */
   readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }

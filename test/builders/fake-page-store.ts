@@ -8,7 +8,7 @@ export interface FakePageStore {
   readonly locks: Map<string, string>;
   /** The number of lookups. */
   lookups: number;
-  /** Returns the store from the viewpoint of a single gateway. */
+  /** Returns the store as seen by one gateway. */
   connect(overrides?: Partial<PageStore>): PageStore;
 }
 

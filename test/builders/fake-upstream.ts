@@ -39,7 +39,7 @@ export interface FakeUpstream {
   readonly url: string;
   /** The received requests, in order of arrival. */
   readonly requests: FakeRequest[];
-  /** Responds to requests. A test can replace it at any time. */
+  /** Responds to requests. A test can replace this function at any time. */
   handler: FakeHandler;
   /** Resolves when this many requests have arrived. */
   received(count: number): Promise<void>;

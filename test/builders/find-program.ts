@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 
 /**
- * A system program that some tests run: its possible command names, the environment variable that can hold its path,
- * and its Debian package.
+ * A system program that some tests run: its possible command names, the environment variable for its path, and its
+ * Debian package.
  */
 interface SystemProgram {
   readonly commands: readonly string[];
@@ -29,7 +29,7 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** Either the path of a program, or how to install it and whether tests that need it must fail. */
+/** Either the path of a program, or instructions for installing it and whether tests that need it must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 

@@ -3,7 +3,7 @@ import type { RedisServer } from './redis-server.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts';
 import { until } from './until.ts';
 
-/** Starts several gateways that share their state, and waits until each of them has read the log of changes. */
+/** Starts several gateways that share their state, and waits until each has read the change log. */
 export async function startFleet(
   count: number,
   { url }: Pick<RedisServer, 'url'>,
@@ -25,11 +25,11 @@ export function sharedBy({ gateway }: TestGateway) {
   return shared;
 }
 
-/** Resolves when a gateway has applied every change that another gateway has applied. */
+/** Resolves when one gateway has applied every change that another has applied. */
 export function caughtUp(behind: TestGateway, ahead: TestGateway): Promise<void> {
   return until(() => {
     const [own, other] = [behind, ahead].map((gateway) => sharedBy(gateway).changes.position());
-    // After Redis has lost its data, the numbers start again in a new lineage.
+    // After Redis loses its data, the numbers start over in a new lineage.
     return own?.lineage === other?.lineage && (own?.number ?? 0) >= (other?.number ?? 0);
   });
 }

@@ -6,7 +6,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
- * Returns how many bytes of heap memory are still in use after `work` has run. The result is accurate to about one
+ * Returns the number of bytes of heap memory still in use after `work` has run. The result is accurate to about one
  * megabyte.
  */
 export async function heldMemory(work: () => unknown): Promise<number> {
@@ -15,10 +15,7 @@ export async function heldMemory(work: () => unknown): Promise<number> {
   return (await heapUsed()) - before;
 }
 
-/**
- * Returns a string that has its own memory and does not share that of another string. Each number produces a
- * different string.
- */
+/** Returns a string whose memory is not shared with another string. Each number produces a different string. */
 export function flatText(number: number, length = 900): string {
   return Buffer.from(String(number).padStart(length, 'x')).toString('latin1');
 }

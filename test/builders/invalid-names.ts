@@ -7,8 +7,8 @@ const resolved = new Set<string>();
 type Lookup = (name: string, ...rest: unknown[]) => void;
 
 /**
- * Until the end of the file's tests, host names that end in `.invalid` fail to resolve immediately. Otherwise, a slow
- * or unreachable name server would decide how such a lookup fails, and when. The names in the returned set resolve to
+ * Makes lookups of host names that end in `.invalid` fail immediately until the end of the file's tests. Otherwise, a
+ * slow or unreachable name server would determine how and when they fail. The names in the returned set resolve to
  * 127.0.0.1.
  */
 export function failInvalidNames(): Set<string> {

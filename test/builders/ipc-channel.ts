@@ -2,7 +2,7 @@ import type { IpcPort } from '../../src/workers/ipc-peer.ts';
 
 /**
  * Creates a channel like the one between two processes, but with both ends in this process. Messages are cloned, as
- * they are by Node between processes.
+ * Node does between processes.
  */
 export function ipcChannel(): { readonly ends: readonly [IpcPort, IpcPort]; close(): void } {
   const listeners: ((message: unknown) => void)[][] = [[], []];

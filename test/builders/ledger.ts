@@ -32,11 +32,11 @@ export const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   ...more,
 });
 
-/** Creates traffic rows of one operation. */
+/** Creates traffic rows for one operation. */
 export const trafficOf = (requests: number, operation = 'listIdeas', hour = NOW / HOUR_MS) => [
   { operation, hour, requests, checks: {} },
 ];
-/** Creates an entry of a batch: one occurrence of a violation. */
+/** Creates a batch entry: one occurrence of a violation. */
 export const entryOf = (fingerprint: string, more: Partial<LedgerBatch['entries'][number]> = {}) => ({
   facts: {
     fingerprint,

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets in other forms that people and programs use: grouped, encoded, or with non-ASCII letters. Each of them can
- * be recognized by its form alone, and none occurs by chance.
+ * Secrets in other forms that people and programs use: grouped, encoded, or with non-ASCII letters. Each can be
+ * recognized by its form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
 
@@ -67,7 +67,7 @@ const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 const asId = (text: string) => text.replaceAll(/[^\w.:+/=-]/g, '-');
 
-/** Returns the strings by which the secrets are detected in other strings. */
+/** Returns the strings used to detect the secrets in other strings. */
 export function oddForms(secrets: OddSecrets): string[] {
   const forms = new Set<string>();
   for (const text of Object.values(secrets)) {
@@ -76,7 +76,7 @@ export function oddForms(secrets: OddSecrets): string[] {
     forms.add(text.replaceAll(' ', '_'));
     forms.add(text.replaceAll(/\W/g, ''));
     forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
-    // Without its @, an e-mail address cannot be recognized.
+    // Without the @, an e-mail address cannot be recognized.
     if (!/[@%]/.test(text)) forms.add(asToken(text)).add(asId(text));
   }
   return [...forms];
@@ -121,7 +121,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   const parameters = ['sort', 'page', 'pageSize', 'spaceId', 'details', 'includeOnly', 'topics', 'wrap', 'q'];
   const utf16 = Buffer.from(JSON.stringify({ body: secret }), 'utf16le').toString('latin1');
   return [
-    // Paths with the secret intact, split, encoded twice and unencoded.
+    // Paths with the secret intact, split, encoded twice, and unencoded.
     get(`/services/v2/${encoded}.json`),
     get(`/services/v2/question/${secret.split('.').map(encodeURIComponent).join('/')}/x.json`),
     get(`/services/v2/node/${encodeURIComponent(encoded)}/comment.json`),
@@ -141,7 +141,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Request ids. They do not contain secrets in forms that ids never have, or hexadecimal secrets, which look like
+    // Request ids. They contain neither secrets in forms that ids never have, nor hexadecimal secrets, which look like
     // ordinary ids.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,

@@ -5,10 +5,10 @@ import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
 
 type Item = Record<string, unknown>;
 
-/** How many questions the odd upstream has. */
+/** The number of questions on the odd upstream. */
 const QUESTIONS = 120;
 
-/** Fields that the specification shows without stating that they are always present. */
+/** Fields that the specification shows but does not say are always present. */
 const SOMETIMES = [
   'slug',
   'score',
@@ -29,7 +29,7 @@ function oddQuestion(number: number): Item {
     ...example,
     id: 1000 + number,
     creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
-    // A newer version of the server adds fields, and returns values that the specification does not show.
+    // A newer server version adds fields and returns values that the specification does not show.
     nodeStates: number % 2 === 0 ? ['archived'] : [],
     badge: number,
     labels: [{ text: 'x', weight: number / 4 }],
@@ -54,9 +54,9 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server whose responses are odd but allowed. Its questions lack some fields and have additional
- * ones. They use several date formats and member orders, and some are repeated on the next page. All other operations
- * return the documented examples. Clients can select the fields of every response.
+ * Responds like a server whose responses are odd but allowed. Its questions lack some fields, have additional ones, and
+ * use several date formats and member orders. Some questions are repeated on the next page. All other operations return
+ * the documented examples. Clients can select the fields of every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

@@ -22,7 +22,7 @@ export const EXAMPLE_IDS: Ids = {
   answer: '204',
 };
 
-/** One documented operation, as tests call it. */
+/** A documented operation as called by tests. */
 export interface OperationCase {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -33,7 +33,10 @@ export interface OperationCase {
   /** An account that is not allowed to use the operation. Undefined if every known caller is allowed. */
   readonly denied?: string;
   readonly success: number;
-  /** The part to make invalid: an id in the path, which is replaced by something other than a number, or the query. */
+  /**
+   * The part to make invalid: either an id in the path, which is replaced with something other than a number, or the
+   * query.
+   */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
   /** The documented messages of the 400 and 403 responses. Undefined if there are none. */
@@ -43,7 +46,7 @@ export interface OperationCase {
   readonly counted?: boolean;
   /** True if the operation accepts `pageSize`. */
   readonly paged?: boolean;
-  /** True if a credential is required even if anonymous callers are allowed. */
+  /** True if a credential is required even when anonymous callers are allowed. */
   readonly needsCredential?: boolean;
   readonly cached?: boolean;
   /** The methods that the operation's path supports, as the `Allow` header lists them. */
@@ -278,16 +281,16 @@ export const OPERATIONS: readonly OperationCase[] = [
   },
 ];
 
-/** The operations that are on with a real upstream, which are all except the inferred ones. */
+/** The operations that are on with a real upstream: all except the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
-/** The operations that `portico check` walks. */
+/** The operations that `portico check` covers. */
 export const SAFE_OPERATIONS = OBSERVED_OPERATIONS.filter(({ method }) => method === 'GET');
 
-/** Those of them that it can walk without `--id`. No list contains the id of a job. */
+/** The operations that `portico check` can cover without `--id`. No list contains job ids. */
 export const WALKED_OPERATIONS = SAFE_OPERATIONS.filter(({ id }) => id !== 'getGdprJob');
 
-/** Returns the operation with an id. */
+/** Returns the operation with the given id. */
 export function operationOf(id: string): OperationCase {
   const found = OPERATIONS.find((operation) => operation.id === id);
   if (found === undefined) throw new Error(`no operation ${id}`);

@@ -30,7 +30,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];
-  /** All bytes received so far, in which tests search for strings that must not be exported. */
+  /** All bytes received so far. Tests search them for strings that must not be exported. */
   readonly bytes: Buffer[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
   /** Responds to an export. A test can replace it. */
@@ -73,7 +73,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   return receiver;
 }
 
-/** A protobuf message: the values of each field number, in order. */
+/** A protobuf message: the values for each field number, in order. */
 class Message {
   readonly #fields = new Map<number, (bigint | Buffer)[]>();
 

@@ -8,7 +8,7 @@ import type { OperationCase } from './operations.ts';
 
 /** Values that only their owner should see. Their forms are too distinctive to occur by chance. */
 export interface Secrets {
-  /** A person's name that cannot be recognized as a name. */
+  /** A person's name that cannot be recognized as one. */
   readonly name: string;
   readonly email: string;
   readonly token: string;
@@ -45,7 +45,7 @@ export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
 });
 
-/** Returns the strings to search for: each secret as it is, and in the encodings that programs commonly apply. */
+/** Returns the strings to search for: each secret unchanged and in common encodings. */
 function formsOf(secrets: Secrets): string[] {
   const texts = [
     ...(Object.values(secrets) as string[]),
@@ -78,7 +78,7 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Searching millions of characters for each of thousands of strings would be slow. A single pass therefore compares
+  // Searching millions of characters for thousands of strings one by one would be slow, so a single pass compares
   // hashes of eight characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
@@ -162,10 +162,7 @@ export function secretBodies({ name, email, token, password }: Secrets): unknown
   ];
 }
 
-/**
- * Returns responses in which the upstream sends secrets: in every field, in errors of each form, in pages and in
- * headers.
- */
+/** Returns upstream responses that contain secrets: in every field, in errors of each form, in pages and in headers. */
 export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
   const { name, email, token } = secrets;
   const example: unknown = exampleOf(operation.id);
@@ -208,8 +205,8 @@ function personalNames(): ReadonlySet<string> {
 
 /**
  * Returns a response that contains secrets. A personal field can contain any of them, even a plain name. All other
- * places, including the names of undocumented fields, contain only secrets with a recognizable form, because the
- * ledger deliberately shows field names that are plain words.
+ * places, including the names of undocumented fields, contain only secrets with a recognizable form, because the ledger
+ * shows plain words in field names on purpose.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

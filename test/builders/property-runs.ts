@@ -4,13 +4,13 @@ import { beforeEach, expect } from 'vitest';
 const isLong = process.env['PORTICO_FUZZ'] === 'long';
 
 /**
- * Returns how many times a property test that drives whole gateways runs. `PORTICO_FUZZ=long npm test` tries ten
- * times as many values as usual. `npm run prove` does the same.
+ * Returns the number of runs for a property test that drives whole gateways. `PORTICO_FUZZ=long npm test` and `npm run
+ * prove` try ten times as many values as usual.
  */
 export const propertyRuns = (usual: number): number => (isLong ? 10 * usual : usual);
 
 /**
- * Makes every property test of the current file try the same values in each run, so that a run never fails by chance.
+ * Makes every property test in the current file try the same values in each run, so that a run never fails by chance.
  * Each test has its own seed. Long runs try new values each time.
  */
 export function seedPropertyTests(): void {

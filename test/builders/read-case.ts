@@ -8,7 +8,7 @@ export interface CaseStep {
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** The number of times that the request is sent before the upstream responds. */
+  /** The number of times the request is sent before the upstream responds. */
   readonly together: number;
   /** The upstream's response: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
@@ -28,7 +28,7 @@ export interface CaseStep {
 export interface Case {
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
-  /** The overrides that an operator sets before the first request, in the format that the admin side uses. */
+  /** The overrides that an operator sets before the first request, in the admin side's format. */
   readonly overrides: readonly Readonly<Record<string, unknown>>[];
   readonly steps: readonly CaseStep[];
 }

@@ -11,10 +11,10 @@ export interface RecordingLine {
   readonly count: number;
 }
 
-// Crash tests run this program as a separate process. It records a violation at most every 5 ms, until it is killed.
-// It prints a line when it has recorded a violation, when the ledger passes a batch to the store, and when the store
-// has written the batch. The lines of the last two kinds contain the number of violations that had been recorded when
-// the batch was passed.
+// Crash tests run this program as a separate process. It records a violation at most every 5 ms until it is killed. It
+// prints a line when it has recorded a violation, when the ledger passes a batch to the store, and when the store has
+// written the batch. The last two kinds of line contain the number of violations that had been recorded when the batch
+// was passed.
 const [path = '', most = 'Infinity'] = process.argv.slice(2);
 const limits = { maxEntries: 100, retentionDays: 30, maxBytes: 4 * 1024 * 1024 };
 const print = (line: RecordingLine) => process.stdout.write(`${JSON.stringify(line)}\n`);

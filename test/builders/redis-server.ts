@@ -20,7 +20,7 @@ export interface RedisServer {
    * Starts the server again on the same port, with the most recently saved data, and waits for a line in its output.
    */
   start(readyLine?: RegExp): Promise<void>;
-  /** Stops the process without closing its connections, so that it behaves like a server that hangs. */
+  /** Stops the process without closing its connections, so that it behaves like a hung server. */
   freeze(): void;
   thaw(): void;
 }
@@ -63,7 +63,7 @@ export async function startRedisServer(
   return server;
 }
 
-/** Limits that are so long that a machine busy with other tests does not look like a server that hangs. */
+/** Limits long enough that a machine busy with other tests does not look like a hung server. */
 export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
 
 /** The time limit for a command to a frozen server, which never replies. */

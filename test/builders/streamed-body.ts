@@ -4,13 +4,13 @@ import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 /** Records what a body has requested from its source. */
 interface TestSource {
   isPaused: boolean;
-  /** Why the body was destroyed, if this happened before the source ended it. */
+  /** Why the body was destroyed, if that happened before the source ended it. */
   aborted: UpstreamFailure | undefined;
   /** Called when the body asks for more data. */
   onResume: (() => void) | undefined;
 }
 
-/** Creates a body and its source. The body begins with these parts, and the test pushes the rest. */
+/** Creates a body and its source. The body begins with the given parts, and the test pushes the rest. */
 export function openBody(...parts: string[]): { readonly body: StreamedBody; readonly source: TestSource } {
   const source: TestSource = { isPaused: false, aborted: undefined, onResume: undefined };
   const body = new StreamedBody({
@@ -25,7 +25,7 @@ export function openBody(...parts: string[]): { readonly body: StreamedBody; rea
   return { body, source };
 }
 
-/** Creates a complete body that consists of these parts. */
+/** Creates a complete body from the given parts. */
 export function bodyOf(...parts: string[]): StreamedBody {
   const { body } = openBody(...parts);
   body.finish();

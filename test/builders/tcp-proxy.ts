@@ -9,7 +9,7 @@ export interface TcpProxy {
   /** Closes all connections and refuses new ones. */
   cut(): void;
   restore(): void;
-  /** From now on, delays everything that the server sends. */
+  /** Delays everything that the server sends from now on. */
   delay(milliseconds: number): void;
 }
 
@@ -36,7 +36,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
       });
     }
     client.pipe(server);
-    // Each part waits for the parts before it, so that a shorter delay does not change the order.
+    // Each part waits for the parts before it, so that shortening the delay does not change the order.
     let earlier = Promise.resolve();
     const forward = async (part: string | Buffer, due: Promise<unknown>, before: Promise<void>) => {
       await Promise.all([due, before]);

@@ -19,24 +19,24 @@ import { until } from './until.ts';
 export interface TestGatewayOptions {
   /** The gateway's upstream. */
   readonly upstream: string | { readonly url: string };
-  /** The contents of the configuration file, except for the ports, which are chosen here. */
+  /** The contents of the configuration file, except for the ports, which are chosen automatically. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
    * True if the upstream is configured as a real one (`upstream.url`), with the corresponding defaults: `observe` mode,
-   * the `upstream` verifier, and no demo accounts. If false, the upstream takes the place of the embedded one: `strict`
-   * mode, the `file` verifier, and demo accounts.
+   * the `upstream` verifier, and no demo accounts. If false, the upstream replaces the embedded one: `strict` mode, the
+   * `file` verifier, and demo accounts.
    */
   readonly real?: boolean;
-  /** The content of the roles file, which replaces the package's own. */
+  /** The content of the roles file, which replaces the package's roles file. */
   readonly roles?: string;
-  /** True if the accounts in the roles file are not demo accounts, so that they also exist with a real upstream. */
+  /** True if the accounts in the roles file are not demo accounts, so they also exist with a real upstream. */
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /**
    * Returns the numbers that decide which hits on shared pages are compared with the caller's own copy. By default,
-   * `cache.sampleShared` decides whether all or none are compared. With random numbers, the upstream would now and
-   * then receive a request that the test does not expect.
+   * `cache.sampleShared` decides whether all or none are compared. With random numbers, the upstream would occasionally
+   * receive a request that the test does not expect.
    */
   readonly random?: () => number;
 }
@@ -49,16 +49,13 @@ export interface TestGateway {
   /** All log lines written so far. */
   readonly log: readonly string[];
   /**
-   * Resolves with a request's access log entry when it has been written. By then, everything else about the request
-   * has been recorded too.
+   * Resolves with a request's access log entry once it is written. By then, everything else about the request has been
+   * recorded too.
    */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, given as `name{labels}`. */
   metric(series: string): Promise<number>;
-  /**
-   * Reloads the gateway with a different configuration, roles file or upstream. Everything that is not given stays
-   * the same.
-   */
+  /** Reloads the gateway with a different configuration, roles file or upstream. Anything not given stays the same. */
   reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
@@ -157,7 +154,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     config as Record<string, object | undefined>;
   const { failures } = { ...authentication } as { readonly failures?: object };
   const { ownership } = { ...permissions } as { readonly ownership?: object };
-  // Only the startup probe's own tests turn it on, because many other tests count the requests that reach the
+  // Only the startup probe's own tests turn the probe on, because many other tests count the requests that reach the
   // upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
   return {
@@ -167,7 +164,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ladder: { file: ':memory:', ...ladder },
     overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
-    // Large tables are allocated at startup. In tests, allocating them would take most of the startup time.
+    // Large tables are allocated at startup. In tests, allocating them would take up most of the startup time.
     authentication: { cacheEntries: 1000, ...authentication, failures: { maxPairs: 1000, ...failures } },
     pageBounds: { maxEntries: 1000, ...pageBounds },
     permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },

@@ -56,7 +56,7 @@ describe('a change follower', () => {
     expect([isValid('node:5', 0), isValid('users', 0)]).toEqual(valid);
   });
 
-  // The numbers of two lineages cannot be compared: after a restart without data, counting starts again at 0.
+  // Numbers from different lineages cannot be compared: after a restart without data, counting starts over at 0.
   it('treats pages of another lineage as invalid', () => {
     const { changes, isValid } = followed();
     changes.reset({ lineage: 'one', number: 9 });

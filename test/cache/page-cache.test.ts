@@ -22,8 +22,8 @@ function cacheAt(startAt: number, bounds = limits) {
 }
 
 /**
- * Returns whether purging the first tag affects a page that has the second tag. The rule is written here a second
- * time, independently of the cache.
+ * Returns whether purging the first tag affects a page that has the second tag. The rule is implemented a second time
+ * here, independently of the cache.
  */
 const meets = (purged: string, carried: string) =>
   purged === carried ||

@@ -36,7 +36,7 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
     expect(await isFree(store)).toBe(true);
   });
 
-  // A slow owner must not release or extend the lock of the gateway that has taken its place.
+  // A slow owner must not release or extend the lock after another gateway has acquired it.
   it('changes a lock only for its owner, and reports every fetch', async () => {
     const store = await open();
     const heard: string[] = [];

@@ -123,7 +123,7 @@ describe('a client accepts gzip', () => {
     expect(accepts(`gzip,${' '.repeat(996)}`)).toBe(false);
   });
 
-  // Without a limit, a client that sends a different value with each request could exhaust memory.
+  // Without a limit, a client that sends a different value with each request could exhaust the memory.
   it('without memory that grows with every distinct value', async () => {
     const many = createAcceptsGzip();
     const held = await heldMemory(() => {

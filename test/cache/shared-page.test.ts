@@ -41,7 +41,7 @@ describe('a page as bytes', () => {
     expect(read(encodePage(pageWith(), 'h'), { maxBytes: 10 })).toBeUndefined();
   });
 
-  // Otherwise, a gateway whose clock is ahead would make its pages fresh for longer than the configuration allows.
+  // Otherwise, the pages from a gateway whose clock is ahead would be fresh for longer than the configuration allows.
   it('is not used if it comes from the future, apart from a small difference between the clocks', () => {
     expect(read(encodePage(pageWith({ storedAt: NOW + 2_001 }), 'h'))).toBeUndefined();
     const early = read(encodePage(pageWith({ storedAt: NOW + 2_000, asOf: NOW + 1_900 }), 'h'));
@@ -81,7 +81,7 @@ describe('a page as bytes', () => {
         const changed = Buffer.from(value);
         changed[index] = (changed[index] ?? 0) ^ difference;
         const page = read(changed)?.page;
-        // Only changes to numbers and names in the header can remain undetected.
+        // Only changes to numbers and names in the header can go undetected.
         if (page !== undefined) expect(page.body).toEqual(pageWith().page.body);
       }),
     );

@@ -25,7 +25,7 @@ const pageOf = (text: string, more: Partial<StoredPageInput> = {}): StoredPageIn
 
 /** A gateway with its own memory, its own view of the log, and the shared pages. */
 interface Member {
-  /** The changes that the log does not contain yet. */
+  /** The changes that the log does not yet contain. */
   readonly unapplied: SharedChange[];
   readonly memory: PageCache;
   readonly pages: SharedPages;
@@ -63,7 +63,7 @@ function member(overrides: Partial<PageStore> = {}, times: object = TIMES, log: 
 const textOf = (body: Buffer | undefined): string | undefined =>
   body && (JSON.parse(body.toString()) as { text: string }).text;
 
-/** Fetches a page while holding the lock of the claim, which is the right to fetch the page. */
+/** Fetches a page while holding the claim's lock, which is the right to fetch the page. */
 async function fetchAt({ memory, pages }: Member, key: string, text: string, more: Partial<StoredPageInput> = {}) {
   const claim = await pages.claim(key, { mayWait: true });
   expect(claim.kind).toBe('fetch');
@@ -156,7 +156,7 @@ describe('a shared page', () => {
     await until(() => fake.locks.size === 0);
   });
 
-  // If every gateway waited for the lock of a page that is never stored, their requests would run one after another.
+  // If every gateway waited for the lock on a page that is never stored, their requests would run one after another.
   it('is fetched by all waiting gateways at once if it could not be stored, and later without a lock', async () => {
     const [a, b, c] = [member(), member(), member()];
     const first = await a.pages.claim(KEY, { mayWait: true });
@@ -168,8 +168,8 @@ describe('a shared page', () => {
     expect([again.map(({ kind }) => kind), fake.locks.size]).toEqual([['fetch', 'fetch'], 0]);
   });
 
-  // Otherwise, a single write during a fetch would make every gateway fetch the page, again and again for the next
-  // ten seconds.
+  // Otherwise, a single write during a fetch would make every gateway fetch the page repeatedly for the next ten
+  // seconds.
   it('is fetched by one of the waiting gateways if it was purged while it was fetched', async () => {
     const [a, b, c] = [member(), member(), member()];
     const first = await a.pages.claim(KEY, { mayWait: true });
@@ -186,7 +186,7 @@ describe('a shared page', () => {
     expect((await Promise.all(waiting)).map(({ kind }) => kind).toSorted()).toEqual(['fetch', 'page']);
   });
 
-  // If purges are frequent, the requests of all gateways would otherwise wait for one another in turn.
+  // Otherwise, when purges are frequent, requests from all gateways would wait for one another in turn.
   it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
     const waiting = member({}, { ...TIMES, poll: 60_000 });
     const owner = await member().pages.claim(KEY, { mayWait: true });
@@ -289,7 +289,7 @@ describe('a shared page', () => {
     expect(shared && b.memory.adopt(KEY, shared)).toBeUndefined();
   });
 
-  // If the operation is demoted, a page that several callers share may contain one caller's data.
+  // If the operation is demoted, a page shared by several callers may contain one caller's data.
   it('is not used if its operation was demoted after its fetch began, unless it belongs to one caller', async () => {
     const [a, b] = [member(), member()];
     const own = keyOf('caller:verified:user:alice');
@@ -315,9 +315,9 @@ interface Action {
   readonly list: number;
 }
 
-// The model: a list has a version, which every write increases. A page contains the version that was current when its
-// fetch began. A gateway may serve an old version only if three conditions hold: it did not write the newer version
-// itself, it had not yet applied the purge of the newer version, and that purge is not older than the bound.
+// The model: a list has a version, which every write increments. A page contains the version that was current when its
+// fetch began. A gateway may serve an old version only if three conditions hold: the gateway did not write the newer
+// version itself, it had not yet applied the newer version's purge, and that purge is not older than the bound.
 describe('a fleet with a log that arrives late, is lost or cannot be reached', () => {
   const GATEWAYS = 3;
   const LISTS = 2;
@@ -326,7 +326,7 @@ describe('a fleet with a log that arrives late, is lost or cannot be reached', (
   class Fleet {
     readonly log: { readonly change: SharedChange; readonly by: number }[] = [];
     readonly versions = Array.from({ length: LISTS }, () => 0);
-    /** The writes: for each version, when its purge was appended to the log, and by which gateway. */
+    /** The writes: for each version, when its purge was appended to the log and by which gateway. */
     readonly writes: { readonly list: number; readonly version: number; readonly by: number; appendedAt?: number }[] =
       [];
     lineage = 0;

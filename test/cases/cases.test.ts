@@ -11,8 +11,8 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * Each file contains one scenario, written for operators: the request, the upstream's response, the reply, and the
- * log entry. Every line of the file is checked.
+ * Each file describes one scenario for operators: the request, the upstream's response, the reply, and the log entry.
+ * Every line of the file is checked.
  */
 
 const folder = new URL('.', import.meta.url);
@@ -21,7 +21,7 @@ const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) =>
     Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
   );
-/** Returns the names of the cases in one of this folder's subfolders. */
+/** Returns the names of the cases in a subfolder of this folder. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const gateways = new Map<string, Promise<TestGateway>>();
 /**
- * Returns a gateway with this configuration. Cases with the same configuration share a gateway. Its cache is emptied
+ * Returns a gateway with this configuration. Cases with the same configuration share a gateway, whose cache is emptied
  * before each case.
  */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
@@ -62,7 +62,7 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Delays the upstream's response until this many requests have looked up their page in the gateway's cache. */
+/** Delays the upstream's response until this many requests have looked up their pages in the gateway's cache. */
 function holdUntil(count: number, { gateway: { services } }: TestGateway): void {
   const { lookup } = services.cache;
   const { handler } = fake;
@@ -128,7 +128,7 @@ describe('cases', () => {
   it('exist for each stage that a request can pass through', async () => {
     const { gateway, admin } = await gatewayFor(EVERY_STAGE);
     await admin('/overrides', { method: 'POST', body: { ...DISABLED, forMinutes: 5 } });
-    // The last line, for undocumented requests, lists no stages because none are forwarded without
+    // The last line, for undocumented requests, lists no stages because undocumented requests are not forwarded without
     // `undocumented.allow`.
     const stages = gateway.planLines
       .slice(0, -1)

@@ -31,7 +31,7 @@ const valueAt = (document: unknown, path: string): unknown =>
     : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 
 const { url: walked } = await startFakeUpstream(exampleAnswer);
-/** Options that make a doctor's run quick. */
+/** Options that make the doctor run quickly. */
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
 /** The documents of the commands in the table. Each command runs only once. */

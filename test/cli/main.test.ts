@@ -10,7 +10,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../report/report-fixtu
 const folder = tempFolder();
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** A report that exceeds the buffer of any pipe. */
+/** A report larger than any pipe's buffer. */
 const ledger = join(folder, 'large.json');
 const entries = Array.from({ length: 1_000 }, (_, at) =>
   entryWith({ fingerprint: `a${String(at).padStart(15, '0')}` }),

@@ -53,8 +53,8 @@ async function serve(env: Record<string, string> = {}, token?: string) {
 }
 
 /**
- * Returns variables with which every worker sends messages that no worker would send, as one with corrupted memory
- * might.
+ * Returns environment variables that make every worker send messages that no healthy worker would send, as one with
+ * corrupted memory might.
  */
 function corruptWorkers(): Record<string, string> {
   const file = join(tempFolder(), 'corrupt.mjs');
@@ -77,9 +77,9 @@ const LIST = 'question.json?pageSize=2';
 const hits = (result: string) => `portico_cache_requests_total{operation="listQuestions",result="${result}"}`;
 
 describe('a gateway with two workers', () => {
-  // Most tests share one gateway, because each gateway consists of three processes. The first test needs the counts
-  // to start at 0, and the last test kills the gateway.
-  // Its workers also send messages that mean nothing, which must not change any result.
+  // Most tests share one gateway, because each gateway consists of three processes. The first test needs the counts to
+  // start at 0, and the last test kills the gateway. The gateway's workers also send meaningless messages, which must
+  // not change any result.
   let shared: Awaited<ReturnType<typeof serve>>;
   beforeAll(async () => {
     shared = await serve(corruptWorkers());
@@ -110,7 +110,7 @@ describe('a gateway with two workers', () => {
       const found = [...(await metrics())]
         .filter(([name]) => name.startsWith('portico_contract_violations_total'))
         .reduce((sum, [, count]) => sum + count, 0);
-      // The workers write their violations to the ledger after the response.
+      // The workers write their violations to the ledger after responding.
       let rows: readonly { readonly count: number }[] = [];
       await eventually(async () => {
         rows = ((await api('violations')).json as unknown as { rows: typeof rows }).rows;
@@ -204,7 +204,7 @@ describe('a gateway with two workers', () => {
 
   it('refuses a privacy upload that another worker forwards or has accepted', async () => {
     const { call } = shared;
-    // Each call uses a new connection, and the workers receive connections in turn.
+    // Each call uses a new connection, and connections are given to the workers in turn.
     const upload = (content: string) => call('users/gdpr/upload.json', { method: 'POST', body: { content } });
     const statuses = async (content: string) => {
       const answers = await Promise.all([upload(content), upload(content)]);
@@ -254,7 +254,7 @@ describe('a gateway with two workers', () => {
     await purge();
     const counts = async () => [await metric(hits('miss')), await metric(hits('hit'))] as const;
     const [missesBefore, hitsBefore] = await counts();
-    // The workers receive connections in turn, so each worker fetches the page once.
+    // Connections are given to the workers in turn, so each worker fetches the page once.
     for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
     expect(await counts()).toEqual([missesBefore + 2, hitsBefore + 4]);
     expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
@@ -322,7 +322,7 @@ describe('another gateway with two workers', () => {
     const env = { PORTICO_CONFIG: file, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
     shared = await serve(env, config.adminToken);
   });
-  // The workers receive connections in turn, so two calls reach both workers.
+  // Connections are given to the workers in turn, so two calls reach both workers.
   const both = async (read: () => Promise<number>) => [await read(), await read()];
 
   it('exports the spans of both workers, and shows their exemplars and the sum of their spans', async () => {

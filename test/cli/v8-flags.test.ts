@@ -26,8 +26,8 @@ function launch(command: string, script: string, ...flags: readonly string[]): s
 }
 
 /**
- * Returns the size of the young generation in bytes after a first and a second round of allocating objects that
- * survive. Between the rounds, the process begins to serve.
+ * Returns the size of the young generation, in bytes, after each of two rounds of allocating objects that survive.
+ * Between the rounds, the process begins to serve.
  */
 function sizesOf(command: string): readonly number[] {
   const output = launch(
@@ -46,7 +46,7 @@ function sizesOf(command: string): readonly number[] {
   return JSON.parse(output) as number[];
 }
 
-// The other threads of V8 influence when survivors are counted, so the test tries up to three times.
+// V8's other threads affect when survivors are counted, so the test tries up to three times.
 it('the young generation does not grow while serve starts, but grows afterwards', { retry: 2 }, () => {
   const [unlimited = 0] = sizesOf('plan');
   const [during = 0, later = 0] = sizesOf('serve');

@@ -6,7 +6,7 @@ import { redactMembers } from '../../src/comments/redact-members.ts';
 const NAMES = new Set(['visibility', 'recipients']);
 const redact = (text: string) => redactMembers(Buffer.from(text), NAMES, DEFAULT_JSON_LIMITS)?.body.toString();
 
-/** JSON values as pieces of text. The expected bytes therefore do not come from the code under test. */
+/** JSON values as pieces of text, so that the expected bytes do not come from the code under test. */
 type Node =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'array'; readonly items: readonly Node[] }

@@ -26,8 +26,8 @@ const REAL = 'upstream: { url: "http://qa.example.org" }';
 const allow = (...entries: string[]) => `undocumented: { allow: [${entries.map((one) => `{ ${one} }`).join(', ')}] }`;
 
 describe('a setting that cannot have an effect causes a warning', () => {
-  // Each row contains a configuration, the location of its warning, and a replacement in the configuration with which
-  // the setting has an effect.
+  // Each row contains a configuration, the location of its warning, and a replacement that makes the setting take
+  // effect.
   it.each([
     [`${REAL}\nreference: { seed: 2 }`, '/reference', ['url: "http://qa.example.org"', 'concurrency: 8']],
     [

@@ -126,7 +126,7 @@ describe('the data of the console', () => {
       for (const headers of [bearer, basic]) expect((await api(gateway, 'status', { headers })).status).toBe(200);
     });
 
-    // Browsers send Basic credentials automatically, even with requests that another site's page makes.
+    // Browsers send Basic credentials automatically, even with requests made by another site's page.
     it('accepts changes with Basic only from the console’s own pages', async () => {
       expect((await purge({ headers: { ...basic, ...json } })).status).toBe(403);
       for (const site of ['cross-site', 'same-site', 'none'])

@@ -69,7 +69,7 @@ describe('the console', () => {
     }
   });
 
-  // Only files that were listed at startup are served. No other file is looked up on the disk.
+  // Only files that were listed at startup are served. No other file is looked up on disk.
   it.each([
     '/console/index.html',
     '/console/../../package.json',

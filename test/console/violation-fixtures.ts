@@ -26,7 +26,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** Creates a row for the list of violations. */
+/** Creates a row for the violation list. */
 export function rowWith({
   accepted,
   ...parts

@@ -6,7 +6,7 @@ import type { ResponseFindings } from '../../src/contract/compile/check-response
 import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
 import type { Operation } from '../../src/model/operation.ts';
 
-/** The contract with its default options, loaded once per test file. */
+/** The contract with default options, loaded once per test file. */
 export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
 
 /** The parsed document from which the contract is compiled. */
@@ -27,7 +27,7 @@ export function example(name: string): Json {
   return structuredClone(document.components.examples[name]?.value) as Json;
 }
 
-/** Returns a copy of an example with a new value at a path. `undefined` removes the current value. */
+/** Returns a copy of an example with a new value at a path. The value `undefined` removes the current one. */
 export function bent(json: unknown, path: string, value: unknown): unknown {
   const copy = structuredClone(json) as Json;
   const keys = path.split('.');
@@ -39,8 +39,8 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
 }
 
 /**
- * Returns the contract's verdict on a response. By default, the response is JSON with the status 200, and every id in
- * the request is the id of the node in the examples.
+ * Returns the contract's verdict on a response. By default, the response is JSON with status 200, and every id in the
+ * request is that of the node in the examples.
  */
 export function judge(
   id: string,

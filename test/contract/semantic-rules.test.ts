@@ -226,7 +226,7 @@ const CASES: readonly Case[] = [
 /**
  * Scans a response as the gateway does, and returns the findings for the excerpt, which contains only the values to
  * which the rule's `excerpt` points or that later steps read. The operation has no other rules, because their excerpts
- * could contain the values, too. Returns undefined if the scanner could not produce an excerpt.
+ * could also contain the values. Returns undefined if the scanner cannot produce an excerpt.
  */
 function judgeExcerpt({ rule, operation: id, query }: Case, json: unknown): ResponseFindings | undefined {
   let findings: ResponseFindings | undefined;
@@ -329,8 +329,8 @@ describe('semantic rules', () => {
   });
 });
 
-// The attack: a very long list in which every item violates a rule. Each violation of a rule was compared with every
-// schema violation.
+// The attack: a very long list in which every item violates a rule. Each rule violation was compared with every schema
+// violation.
 it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;
   const broken = Object.assign([violationWith({ at: '/other' })], {

@@ -16,7 +16,7 @@ const labels = { type: 'array', minItems: 1, items: text };
 const closed = (properties: object, required: string[]) => ({ additionalProperties: false, properties, required });
 
 /**
- * The part of Alertmanager's documented configuration that the example uses. Unknown keys are errors, as they are in
+ * The part of Alertmanager's documented configuration used by the example. Unknown keys are errors, as they are in
  * Alertmanager itself.
  */
 const isConfiguration = new Ajv2020({ strict: false, allErrors: true }).compile({

@@ -42,12 +42,12 @@ const own = services.filter(([, { build }]) => build !== undefined);
 
 describe('the compose file', () => {
   it('matches the schema of the Compose specification', () => {
-    // The schema is so old that it does not use the `$id` keyword.
+    // The schema predates the `$id` keyword.
     const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     ) as object;
     const isCompose = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
-    // It is also older than the top-level member `name` of a project.
+    // It also predates a project's top-level `name` member.
     const { name, ...rest } = compose;
     expect(name).toBe('portico');
     isCompose(rest);
@@ -80,7 +80,7 @@ describe('the compose file', () => {
       }
   });
 
-  // Otherwise, anyone on the network could use the services without passwords, and the consoles, whose token is
+  // Otherwise, anyone on the network could use the services that have no passwords, and the consoles, whose token is
   // published.
   it('publishes ports only on loopback', () => {
     const ports = services.flatMap(([, { ports: published = [] }]) => published);
@@ -121,7 +121,7 @@ describe('the compose file', () => {
     expect(paths.filter((path) => !documented.some((one) => one.test(path)))).toEqual([]);
   });
 
-  // With another policy, Redis could evict the log of changes and the ledger, or refuse to store pages.
+  // With another policy, Redis could evict the change log and the ledger, or refuse to store pages.
   it('lets Redis evict only what expires', () => {
     expect(compose.services['redis']?.command?.join(' ')).toContain('--maxmemory-policy volatile-lru');
   });
@@ -162,7 +162,7 @@ describe('the compose file', () => {
 });
 
 needsProgram('nginx', 'nginx as in the compose file', (nginx) => {
-  /** Writes the configuration with other addresses and returns its path. */
+  /** Writes the configuration with different addresses and returns its path. */
   function configuration(port: number, replicas: readonly string[]): string {
     const [one = '', two = ''] = replicas;
     const text = deployFile('compose', 'nginx.conf')

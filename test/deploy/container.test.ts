@@ -231,7 +231,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       expect(await check({ ADMIN_PORT: String(other) })).toBe('fails with 1');
     });
 
-    // If the environment names a proxy, the proxy could return a 200 even after the gateway has failed.
+    // If the environment specifies a proxy, that proxy could return a 200 even after the gateway has failed.
     it('does not use a proxy', async () => {
       const proxy = await serve((_req, res) => void res.end('from the proxy'));
       const closed = await freePort();
@@ -256,7 +256,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   });
 });
 
-/** The members of a Deployment that tests read. */
+/** The members of a Deployment that the tests read. */
 interface Pod {
   spec: { template: { spec: { containers: [Container]; volumes: Volume[] } } };
 }
@@ -288,7 +288,7 @@ async function start(
   const done = finished(child);
   const admin = `http://127.0.0.1:${ADMIN_PORT}`;
   await Promise.race([
-    // Until the gateway listens, every connection is refused.
+    // Until the gateway is listening, every connection is refused.
     eventually(() =>
       fetch(`${admin}/readyz`).then(
         ({ ok }) => ok,
@@ -325,7 +325,7 @@ async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<num
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-/** Returns the files of the image, without those of the volume and the device, with their sizes and times. */
+/** Returns the image's files with their sizes and times, excluding those of the volume and the device. */
 function filesOf(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())

@@ -5,7 +5,7 @@ import { DockerfileParser, type PropertyInstruction } from 'dockerfile-ast';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-/** The settings of the image that tests read. */
+/** The image settings that tests read. */
 export interface ImageSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function deployFile(...path: string[]): string {
   return fs.readFileSync(join(packageRoot, 'deploy', ...path), 'utf8');
 }
 
-/** Returns the settings from the last stage of the Dockerfile. */
+/** Returns the settings from the Dockerfile's last stage. */
 export function imageSettings(): ImageSettings {
   const all = DockerfileParser.parse(deployFile('Dockerfile')).getInstructions();
   const stage = all.slice(all.findLastIndex((one) => one.getKeyword() === 'FROM'));
@@ -46,7 +46,7 @@ export function imageSettings(): ImageSettings {
   };
 }
 
-/** A copy of the image's files, and how to run programs in it. */
+/** A copy of the image's files, with functions to run programs in it. */
 export interface UnpackedImage {
   /** The folder that takes the place of the image's root. */
   readonly root: string;
@@ -58,19 +58,20 @@ export interface UnpackedImage {
     command: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => ChildProcessWithoutNullStreams;
-  /** Makes the folder of compiled code read-only. The whole image is read-only after it has been built. */
+  /** Makes the compiled code's folder read-only, because the whole image is read-only once it is built. */
   readonly seal: () => void;
   /**
-   * Writes files to a new folder the way Kubernetes mounts volumes: the files belong to root and to the image's group.
+   * Writes files to a new folder in the way that Kubernetes mounts volumes: the files belong to root and to the image's
+   * group.
    */
   readonly mount: (folder: string, files: Readonly<Record<string, string>>, mode: number) => void;
 }
 
 /**
- * Copies the image's files to a temporary folder. No container engine is needed: the function copies the files that
+ * Copies the image's files to a temporary folder. No container engine is needed. The function copies the files that
  * `.dockerignore` allows, runs the build, and keeps only the production packages. Node, busybox and their libraries
- * come from this machine. If this process runs as root, programs have the folder as their root folder (`chroot`).
- * Otherwise, they see the paths of the copy.
+ * come from this machine. If this process runs as root, the folder is the programs' root folder (`chroot`). Otherwise,
+ * they see the copy's real paths.
  */
 export function unpackImage(busybox: string): UnpackedImage {
   const settings = imageSettings();
@@ -99,12 +100,12 @@ export function unpackImage(busybox: string): UnpackedImage {
   copy(busybox, inImage('/bin/busybox'));
   copy(join(packageRoot, 'deploy', 'healthcheck.sh'), inImage('/usr/local/bin/healthcheck.sh'));
   for (const library of librariesOf(process.execPath, busybox)) copy(library, inImage(library));
-  // Creating a device requires privileges, and a file works just as well here.
+  // Creating a device requires privileges, and a file works equally well here.
   fs.mkdirSync(inImage('/dev'));
   fs.writeFileSync(inImage('/dev/null'), '');
   fs.mkdirSync(inImage('/tmp'));
 
-  // Only the volume, /tmp and, before the image is sealed, the folder of compiled code are writable.
+  // Only the volume, /tmp and, before the image is sealed, the compiled code's folder are writable.
   spawnSync('chmod', ['-R', 'a=rX,u+x', root]);
   fs.mkdirSync(inImage(settings.volume));
   const [uid = 0, gid = 0] = settings.user.split(':').map(Number);
@@ -116,7 +117,7 @@ export function unpackImage(busybox: string): UnpackedImage {
     fs.chmodSync(inImage(path), 0o700);
   }
 
-  // Without privileges, paths in commands and variables are replaced by the paths of the copy.
+  // Without privileges, paths in commands and variables are replaced with the copy's paths.
   const local = (text: string) => (/^\/(?:portico|data|usr|bin|etc|run)\//.test(text) ? inImage(text) : text);
   return {
     root,
@@ -165,7 +166,7 @@ function productionPackages(): string[] {
     .filter((place) => fs.existsSync(join(packageRoot, place)));
 }
 
-/** Returns the paths of the shared libraries that programs need, and of the loader. */
+/** Returns the paths of the loader and of the shared libraries that programs need. */
 function librariesOf(...programs: readonly string[]): Set<string> {
   const { stdout } = spawnSync('ldd', programs, { encoding: 'utf8' });
   return new Set([...stdout.matchAll(/(?:^|\s)(\/\S+\.so\S*) \(0x/gm)].map(([, path = '']) => path));

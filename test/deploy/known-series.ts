@@ -49,7 +49,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** Adds the series of recording rules to the known series. They have the labels that the rules preserve. */
+/** Adds the recording rules' series to the known series. Their labels are those that the rules preserve. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],
@@ -61,7 +61,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Returns a description of each name in a query that neither the scrape nor a recording rule defines. */
+/** Returns a description of each name in a query that is defined by neither the scrape nor a recording rule. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

@@ -1,4 +1,4 @@
-/** One use of a metric in a query: the metric's name and its label matchers. */
+/** One use of a metric in a query: its name and its label matchers. */
 export interface MetricUse {
   readonly name: string;
   readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];
@@ -17,7 +17,7 @@ const NAME = /(?<![\w:$.])([a-zA-Z_:][\w:]*)\s*(\(|\{(?:[^}"]|"[^"]*")*\})?/g;
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 const WORDS = new Set(['and', 'or', 'unless', 'bool']);
 
-/** Extracts the names from a PromQL query. The syntax is not checked, because promtool checks it. */
+/** Extracts the names from a PromQL query. Does not check the syntax, because promtool does. */
 export function promqlUse(query: string): PromqlUse {
   const labels: string[] = [];
   const rest = query

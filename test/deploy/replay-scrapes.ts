@@ -11,9 +11,9 @@ const MINUTES = 130;
 const FIRED = `count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[${MINUTES}m]))`;
 
 /**
- * Evaluates the committed rules on two scrapes of a single gateway. Returns the names of the alerts that fired. The
- * first scrape is repeated for ten minutes. After that, the difference between the two scrapes is added every minute
- * for two hours.
+ * Evaluates the committed rules against two scrapes of a single gateway. Returns the names of the alerts that fired.
+ * The first scrape is repeated for ten minutes. After that, the difference between the two scrapes is added every
+ * minute for two hours.
  */
 export async function alertsBetween(promtool: string, before: string, after: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-replay-'));
@@ -21,8 +21,8 @@ export async function alertsBetween(promtool: string, before: string, after: str
     const file = join(folder, 'replay.yml');
     const document = {
       rule_files: [join(RULES_FOLDER, 'recording.yml'), join(RULES_FOLDER, 'alerts.yml')],
-      // Each evaluation takes time, so there are few of them. The test checks which alerts fire within two hours, and
-      // not in which minute.
+      // Each evaluation takes time, so there are few of them. The test checks which alerts fire within two hours, not
+      // in which minute.
       evaluation_interval: '4m',
       tests: [
         {
@@ -72,8 +72,8 @@ function replay(before: string, after: string): { series: string; values: string
 }
 
 /**
- * Returns the metrics that the rules read. A scrape contains many more metrics, and loading all of them would take
- * most of the test's time.
+ * Returns the metrics that the rules read. A scrape contains many more metrics, and loading them all would take up most
+ * of the test's time.
  */
 function metricsOfRules(): ReadonlySet<string> {
   const rules = [...rulesOf('recording.yml'), ...rulesOf('alerts.yml')];

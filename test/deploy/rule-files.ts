@@ -7,9 +7,8 @@ import { packageRoot } from '../../src/files/package-root.ts';
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
 
 /**
- * Options for running promtool. With Go's default settings, it would spend most of its time collecting garbage, and
- * some of it waiting for threads that have nothing to do. All rules together still take 8 s of CPU time, so the time
- * limit allows for a busy machine.
+ * Options for running promtool. With Go's default settings, it would spend most of its time collecting garbage and some
+ * waiting for idle threads. All rules together still take 8 s of CPU time, so the time limit allows for a busy machine.
  */
 export const PROMTOOL = { env: { ...process.env, GOGC: '400', GOMAXPROCS: '1' }, timeout: 290_000 };
 

@@ -26,8 +26,7 @@ describe('the systemd unit', () => {
       const variable = valuesOf(withSecrets, 'Environment').find((one) => one.endsWith(`=%d/${name}`));
       expect(Object.keys(VARIABLES)).toContain(variable?.split('=')[0]);
     }
-    // systemd does not start a unit if the file of a credential is missing, so only the secret that is required is
-    // active.
+    // systemd does not start a unit if a credential's file is missing, so only the required secret is active.
     expect(valuesOf(unit, 'LoadCredential')).toHaveLength(1);
   });
 

@@ -7,7 +7,7 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { AUTHORIZATION, healthy, startRawServer } from './probe-setting.ts';
 
-/** Examines a server quickly: idle connections are watched for only 100 ms. */
+/** Examines a server quickly: watches idle connections for only 100 ms. */
 function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<Examination> {
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
   if (!('address' in parsed)) throw new Error('invalid URL');
@@ -87,7 +87,7 @@ describe('an examination', () => {
     expect(findings.map(({ text }) => text)).toContain('Without a credential, the server redirects to /login.');
   });
 
-  // A redirect may lead to another server, which must never receive the credential.
+  // A redirect may point to another server, which must never receive the credential.
   it('never follows a redirect to another server', async () => {
     const other = await startFakeUpstream(healthy);
     const server = await startFakeUpstream(() => ({ status: 302, headers: { Location: `${other.url}/services/v2/` } }));

@@ -1,4 +1,4 @@
-// Declares types for the packages that only a run installs (see bench/package.json), so that type checking works
+// Declares types for packages that are installed only for a run (see bench/package.json), so that type checking works
 // without them.
 
 declare module 'express-openapi-validator' {

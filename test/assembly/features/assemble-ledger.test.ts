@@ -72,7 +72,7 @@ describe('the ledger of a gateway', () => {
     }
   });
 
-  /** A location that is neither a file nor Redis. Each call of `open` adds the writer to `writers`. */
+  /** A location that is neither a file nor Redis. Each call to `open` adds the writer to `writers`. */
   function sharedLocation(more: Partial<LedgerLocation> = {}) {
     const writers: LedgerWriter[] = [];
     const location: LedgerLocation = {
@@ -91,7 +91,7 @@ describe('the ledger of a gateway', () => {
     return { location, writers };
   }
 
-  /** Assembles a ledger at a location, and collects what it logs. */
+  /** Assembles a ledger at a location and collects its log lines. */
   function assembledAt(location: LedgerLocation, role?: ProcessRole) {
     const log: string[] = [];
     const ledger = assembleLedger(
@@ -134,8 +134,8 @@ describe('the ledger of a gateway', () => {
     expect(log.join('')).toContain('the shared ledger has lost its data');
   });
 
-  // The key of the location has its default value here. If the gateway nevertheless used its memory, everything that it
-  // counts would be missing from the shared ledger, and only a line in the log would say so.
+  // The location's key has its default value here. If the gateway used its memory anyway, everything that it counts
+  // would be missing from the shared ledger, and only a log line would say so.
   it('is not replaced with memory if a store that may not be replaced is unusable', async () => {
     const unusable = () => Promise.reject(new LedgerStoreError('unusable', 'no such table', 'create the table'));
     const { ledger } = assembledAt(sharedLocation({ open: unusable }).location);

@@ -178,7 +178,7 @@ describe('learning from traffic', () => {
     const { json } = await ask(gateway, '/services/v2/question.json?pageSize=3');
     const ids = (json as unknown as { list: { id: number }[] }).list.map(({ id }) => id);
     for (const id of ids) await ask(gateway, `/services/v2/question/${id}.json`);
-    // The server refuses a name where it expects an id.
+    // The server rejects a name where it expects an id.
     await ask(gateway, '/services/v2/user/alice.json', 400);
     await gateway.close();
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, object> };

@@ -12,10 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-/**
- * Starts a gateway whose shadow contract has these overlays. Unless the test says otherwise, the gateway stores no
- * pages.
- */
+/** Starts a gateway whose shadow contract has these overlays. By default, the gateway stores no pages. */
 const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   startTestGateway({
     upstream: reference,
@@ -159,8 +156,8 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // The comparison of the second gateway starts later than those of the first, so when it has finished, the others
-    // have too.
+    // The second gateway's comparison starts later than those of the first, so when it has finished, the others have
+    // too.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

@@ -34,7 +34,7 @@ it.each([
 ])('the place of %s is found in its file', (schemaPath, file, pointer, text) => {
   const place = placeOf(entryWith({ schemaPath }));
   expect(place).toMatchObject({ file, pointer });
-  // The reported line is the one where the value starts.
+  // The reported line is the one on which the value starts.
   const [before, at] = [lineIn(file, (place.line ?? 0) - 1), lineIn(file, place.line)];
   expect(`${before?.trim()} ${at?.trim()}`).toContain(text.split(' ')[0]);
 });

@@ -27,7 +27,7 @@ const report = {
   readiness: { ready: true, reasons: [] },
 };
 
-/** Returns the view of a primary process. Its workers report when the test tells them to. */
+/** Returns a primary process's view. The workers report when the test tells them to. */
 function primary() {
   const redis = createRedisMetrics();
   redis.watch({ isAvailable: () => true, unsyncedSeconds: () => 0, sharedPages: () => shared, instances: () => [] });

@@ -42,8 +42,8 @@ function createProcesses() {
 }
 
 describe('the processes of one gateway', () => {
-  // After a password has been changed on the legacy server, at first only one worker sees that the old password is
-  // refused. The other workers must not continue to accept it for as long as they remember it.
+  // After a password is changed on the legacy server, only one worker at first sees that the old password is refused.
+  // The other workers must not keep accepting the old password from memory.
   it('verify the credentials of a caller again after one of them was refused', async () => {
     const { startWorker } = createProcesses();
     const [one, other] = [startWorker(), startWorker()];
@@ -58,7 +58,7 @@ describe('the processes of one gateway', () => {
     expect(other.revocations.mayTrust(-Infinity)).toBe(true);
   });
 
-  // Otherwise, a worker that replaces another one would share the pages of such an operation among callers again.
+  // Otherwise, a replacement worker would go back to sharing that operation's pages among callers.
   it('apply the demotions of operations even if they start later', async () => {
     const { startWorker } = createProcesses();
     const one = startWorker();

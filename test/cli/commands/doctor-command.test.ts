@@ -61,7 +61,7 @@ describe('portico doctor', () => {
     expect(server.requests).toEqual([]);
   });
 
-  // The server determines realms, headers and errors, and may even repeat the credential in them.
+  // The server chooses realms, headers and errors, and may even repeat the credential in them.
   it('never shows the password, nor control characters from the server', async () => {
     const server = await startFakeUpstream(async (request, response) => {
       const answer = await healthy(request, response);

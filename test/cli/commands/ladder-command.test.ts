@@ -32,8 +32,8 @@ beforeEach(() => {
 });
 
 /**
- * Sends requests through a gateway and then closes the gateway, so that its files exist for the command. Returns the
- * contract's id.
+ * Sends requests through a gateway and then closes the gateway, so that its files are available to the command. Returns
+ * the contract's id.
  */
 async function serveOnce(count: number, drift = false): Promise<string> {
   const upstream = await startFakeUpstream((request) =>
@@ -57,7 +57,7 @@ async function serveOnce(count: number, drift = false): Promise<string> {
   return contract;
 }
 
-/** Further settings of the command. */
+/** Additional settings for the command. */
 let more: object = {};
 
 async function ladder(...flags: string[]) {

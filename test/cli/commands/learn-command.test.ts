@@ -39,7 +39,7 @@ interface Overlay {
   readonly overlay: string;
   readonly actions: readonly {
     readonly target: string;
-    /** The update that the action makes. Undefined if the action removes its target. */
+    /** The update made by the action. Undefined if the action removes its target. */
     readonly update?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     readonly 'x-evidence': Readonly<Record<string, unknown>>;
   }[];
@@ -274,7 +274,7 @@ describe('portico learn', () => {
     const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       requested.push(path);
-      // One request succeeds. If every request failed, the command would report that the URL is wrong.
+      // One request succeeds. If every request failed, the command would report a wrong URL.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };

@@ -77,7 +77,7 @@ describe('portico reload', () => {
 });
 
 describe('SIGHUP', () => {
-  // A gateway that survives its terminal would occupy its ports without anyone noticing.
+  // A gateway that outlives its terminal would occupy its ports without anyone noticing.
   it('ends a process whose terminal has been closed, and otherwise reloads', () => {
     const done: string[] = [];
     let isGone = false;

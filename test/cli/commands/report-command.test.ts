@@ -148,7 +148,7 @@ describe('portico report', () => {
       code: 1,
       err: unknown.err,
     });
-    // If a known release has no traffic in the given period, that is not an error.
+    // A known release without traffic in the given period is not an error.
     const quiet = ['report', '--release', '1.0', '--since', '2999-01-01', '--fail-on', 'new'];
     expect(await portico(quiet)).toMatchObject({ code: 0, err: '' });
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
@@ -223,7 +223,7 @@ describe('portico check --against', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('1 distinct violation of missing');
-    // The ledger was only in memory, so there is nothing to report afterwards.
+    // The ledger was kept only in memory, so there is nothing to report afterwards.
     expect(out).not.toContain('portico report');
   });
 

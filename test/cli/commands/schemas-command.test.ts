@@ -73,7 +73,7 @@ describe('portico schemas', () => {
     expect((await schemas('--output', output, '--check')).err).toMatch(/^stale .*resources\/idea\.schema\.json$/m);
   });
 
-  // A user may pass a folder with other files in it, even in subfolders that the command uses too.
+  // A user may pass a folder that contains other files, even in subfolders that the command also uses.
   it('leaves all files alone that it has not generated', async () => {
     const output = tempFolder();
     const own = ['resources/notes.schema.json', 'resources/logo.png', 'operations/deploy.sh', 'readme.md'];

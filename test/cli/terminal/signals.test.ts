@@ -38,7 +38,7 @@ describe('untilSignal', () => {
 describe('endWithRunner', () => {
   const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'portico.mjs');
 
-  // npm sends SIGTERM only to its shell. The shell exits, but the program continues to run.
+  // npm sends SIGTERM only to its shell. The shell exits, but the program keeps running.
   it('drains the gateway when the package runner that started it has ended', async () => {
     const script = '"$0" "$1" serve --db :memory: & wait';
     const shell = spawn('sh', ['-c', script, process.execPath, launcher], {
@@ -50,7 +50,7 @@ describe('endWithRunner', () => {
       lines.push(line);
       if (line.includes('accounts')) shell.kill('SIGKILL');
     }
-    // The stream ends only when no process has it open any longer, so by then the gateway has drained and exited.
+    // The stream ends only when no process has it open, so by then the gateway has drained and exited.
     expect(lines.join('\n')).toMatch(/Draining/);
     if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
   });

@@ -309,9 +309,9 @@ describe('the fields beyond a projection', () => {
   });
 
   /*
-   * The attack: `includeOnly=a.a.a…`, with as many segments as fit into a target. For each segment, a recursive call
-   * copied the rest of the path, until the calls overflowed the stack. The upstream's response was lost, and the
-   * client received a 500.
+   * The attack: `includeOnly=a.a.a…`, with as many segments as fit into a target. Each segment caused a recursive call
+   * that copied the rest of the path, until the stack overflowed. The upstream's response was lost, and the client
+   * received a 500.
    */
   it('are found for a path of any number of segments', () => {
     for (const segments of [2500, 1_000_000]) {

@@ -5,10 +5,7 @@ import { toSchemaCheck } from '../../../src/contract/compile/compile-validators.
 
 const place = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/**
- * Creates a check whose compiled schema returns the same result for every value, and which records the values that it
- * receives.
- */
+/** Creates a check that returns the same result for every value and records the values that it receives. */
 function checkOf(accepted: boolean, schema: SchemaObject) {
   const given: unknown[] = [];
   const accepts = (value: unknown) => {

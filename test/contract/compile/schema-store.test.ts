@@ -35,7 +35,7 @@ describe('the schemas of two stores', () => {
   const base = 'https://portico.invalid/schemas/';
   const schema = (file: string, rest: Partial<SchemaObject>) => [file, { $id: `${base}${file}`, ...rest }] as const;
   const page = 'operations/page.schema.json';
-  /** Compiles a page whose items refer to a thing, which in turn refers to a part. */
+  /** Compiles a page whose items reference a thing, which in turn references a part. */
   const pageOf = (part: Partial<SchemaObject>, more: readonly (readonly [string, SchemaObject])[] = []) =>
     openSchemaStore(
       new Map([

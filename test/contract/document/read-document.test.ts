@@ -41,7 +41,7 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   return one.checkResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Returns the categories of the violations that a query of the question list causes. */
+/** Returns the categories of the violations caused by a query to the question list. */
 function refusals(one: Contract, query: string): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   if (operation === undefined) throw new Error('no operation');
@@ -366,7 +366,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Returns a path, inside a temporary folder, at which there is no folder yet. */
+/** Returns the path of a folder that does not exist yet, inside a temporary folder. */
 function newFolder(): string {
   const parent = mkdtempSync(join(tmpdir(), 'portico-document-'));
   folders.push(parent);
@@ -481,7 +481,7 @@ describe('a parsed document', () => {
 });
 
 // The attack: the cached document determines what the gateway checks. In a shared folder, another user on the machine
-// creates the files before Portico does, or changes those that Portico has stored. The checksum offers no protection,
+// creates the files before Portico does, or changes files that Portico has stored. The checksum offers no protection,
 // because it is not a secret.
 describe('a parsed document that another user may have written', () => {
   const stored = () => {

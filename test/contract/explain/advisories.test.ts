@@ -32,7 +32,7 @@ describe('finding undocumented fields', () => {
   });
 
   // The attack: 100,000 undocumented fields in one object, or as many items with one such field each. Each name was
-  // compared with the forms of secrets, and each became a separate path.
+  // matched against the secret patterns and became a separate path.
   it('examines a bounded number of them', () => {
     let looked = 0;
     const counting = (fields: object) =>
@@ -205,7 +205,8 @@ describe('an expectation', () => {
     expect(checkAs('response')({})).toMatchObject([{ keyword: 'x-expected', at: '/a' }]);
   });
 
-  // The wording of a message can be personal, and so can its form, for example if a name is sent in place of a date.
+  // A message can reveal personal data through its wording or its form, for example if a name is sent in place of a
+  // date.
   it('is described without the value', () => {
     const page = bent(example('questions'), 'list.0.creationDateFormatted', 'Ada Lovelace');
     expect(judge('listQuestions', page).reported).toMatchObject([{ found: 'text of 12 characters' }]);

@@ -23,11 +23,13 @@ const SETTINGS = {
 
 const explanationOf = openExplanations(files, { ...SETTINGS, strict: true, schemas: [...files.values()] });
 
-/** Compiles an explanation for a single schema that does not refer to others. */
+/** Compiles an explanation for a single schema without references to others. */
 const explanationOfOne = (schema: SchemaObject) =>
   openExplanations(new Map([['one.json', schema]]), { ...SETTINGS, strict: false })('one.json');
 
-/** Returns a function that reports Ajv's errors, including those of custom keywords, in the form of an explanation. */
+/**
+ * Returns a function that reports Ajv's errors, including those from custom keywords, in the form of an explanation.
+ */
 function ajvOf(schemas: ReadonlyMap<string, SchemaObject>) {
   const options = { ...SETTINGS, messages: true, strict: true };
   const ajv = new Ajv2020({ ...options, allErrors: true, verbose: true, schemas: [...schemas.values()] });
@@ -92,8 +94,8 @@ describe('the explanation of errors', () => {
         if (expected.length === 0) continue;
         const explained = explain(value);
         const reported = expected.map(textOf);
-        // If a value matches none of several alternatives, the explanation reports only the errors of the alternative
-        // that was meant.
+        // If a value matches none of several alternatives, the explanation reports only the errors for the intended
+        // alternative.
         const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
         const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
         expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
@@ -105,8 +107,8 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword) && !EXPECTATIONS.includes(keyword))).toEqual([]);
   });
 
-  // The ledgers and baselines of teams identify violations by these messages. A change to the contract may change rows
-  // here, but a change to the code must not.
+  // Ledgers and baselines identify violations by these messages. A change to the contract may change rows here, but a
+  // change to the code must not.
   it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
@@ -236,8 +238,8 @@ describe('the explanation of errors', () => {
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
 /**
- * The errors that are recorded for an operation's example after the value at one location has been replaced, or removed
- * if no new value is given.
+ * The errors recorded for an operation's example after the value at one location is replaced, or removed if no new
+ * value is given.
  */
 interface RecordedErrors {
   readonly file: string;
@@ -288,7 +290,7 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a client or an upstream sends many more invalid members and elements than a report needs.
+// The attacks: a client or an upstream sends far more invalid members and elements than a report needs.
 describe('the work of an explanation', () => {
   it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));
@@ -310,7 +312,7 @@ describe('the work of an explanation', () => {
     expect(count.read).toBe(25);
   });
 
-  // The attack: large invalid values. Each of them would stay in memory until the next such value replaced it.
+  // The attack: large invalid values. Each would stay in memory until the next invalid value replaced it.
   it('leaves no part of the value in memory', async () => {
     const schema: SchemaObject = { anyOf: [{ type: 'null' }, { type: 'string' }] };
     const explain = explanationOfOne(schema);
