@@ -20,9 +20,9 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
   );
 
 /**
- * Starts the files that need a process of their own first, so that the workers of all other files never have to end for
- * them. Then starts the slowest files, so that no worker is still running a slow file when the others have finished.
- * Files that mostly wait for a browser alternate with files that compute, so that both run at the same time.
+ * First starts the files that need their own process, so that the other files' workers never have to end for them. Then
+ * starts the slowest files, so that no worker is still running a slow file when the others have finished. Files that
+ * mostly wait for a browser alternate with files that compute, so that both run at the same time.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -51,10 +51,10 @@ const WHOLE = [
 const LEFT_OUT = process.env['PORTICO_TESTS'] === 'modules' ? WHOLE : [];
 
 /**
- * The tests that need a process of their own. Some measure the heap, which would contain objects from other tests.
- * Others replace the timers: undici has one timer per process, and if it is started while timers are fake, it never
- * fires again. Another counts the open sockets, and another observes which schemas are compiled, because a process does
- * not compile the same schema twice.
+ * The tests that need their own process. Some measure the heap, which would contain objects from other tests. Others
+ * replace the timers: undici has one timer per process, which never fires again if it is started while timers are fake.
+ * One counts the open sockets, and one observes which schemas are compiled, because a process does not compile the same
+ * schema twice.
  */
 const ALONE = fs
   .globSync(INCLUDE, { cwd: import.meta.dirname, exclude: LEFT_OUT })
@@ -66,7 +66,7 @@ const ALONE = fs
 export default defineConfig({
   test: {
     // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; two more
-    // workers use them while the others wait for timeouts and browsers.
+    // workers use the cores while the others wait for timeouts and browsers.
     maxWorkers: 4,
     // A worker runs many files but loads each module only once. After each file, test/builders/clean-up.ts stops
     // everything that the file started.
@@ -85,13 +85,13 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['test/builders/register-clean-up.ts'],
     sequence: { sequencer: SlowFirst },
-    // These limits only end tests that hang. A test that takes a second can take a minute on a machine that is busy with
-    // other work, and must not fail because of it.
+    // These limits only end hung tests. A test that takes a second can take a minute on a busy machine, and must not
+    // fail because of that.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    // Tests poll for results of other processes and sockets. This limit, too, only ends tests that hang.
+    // Tests poll for results of other processes and sockets. This limit, too, only ends hung tests.
     expect: { poll: { timeout: 120_000 } },
   },
 });

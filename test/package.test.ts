@@ -57,7 +57,7 @@ describe('the package', () => {
 });
 
 describe('the lock file', () => {
-  // `npm ci` refuses a lock file without these entries, no matter on which platform the file was written.
+  // `npm ci` refuses a lock file without these entries, no matter which platform it was written on.
   it('has an entry for every optional package that a locked package names', () => {
     expect(missingOptional(packages)).toEqual([]);
     expect(Object.values(packages).some(({ optionalDependencies }) => optionalDependencies !== undefined)).toBe(true);

@@ -9,7 +9,7 @@ import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const readme = readText('README.md');
-/** The pages in which every shell block contains only commands that end on their own. */
+/** The pages whose shell blocks contain only commands that end on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 
@@ -22,7 +22,7 @@ for configuration errors and failures, and 2 for usage errors. [cli.schema.json]
 of \`--format json\`.
 `;
 
-/** Runs a command in the repository root and returns its output. The only configuration is that of the repository. */
+/** Runs a command in the repository root and returns its output. The only configuration is the repository's own. */
 async function portico(...args: readonly string[]): Promise<string> {
   const { io, text } = processIoOf(ROOT);
   expect(await runProgram(COMMANDS, args, io)).toBe(0);
@@ -104,7 +104,7 @@ describe('the diagram of a request', () => {
   it("shows every stage, in the program's order", async () => {
     const out = await portico('plan', '--config', writeEveryStage());
     const plans = [...out.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
-      // The plan is followed by the override.
+      // The plan comes before the override.
       return (match[1] ?? '').replace(/ {3}\[.*$/, '').split(' → ');
     });
     const shown = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1] ?? '');

@@ -5,7 +5,7 @@ import { measureRequestFiles, readSources, requestFileLimits } from '../tools/st
 
 const sources = readSources(join(import.meta.dirname, '..', 'src'));
 
-/** Returns the advice that is shown when a limit is exceeded. */
+/** Returns the advice shown when a limit is exceeded. */
 const advice = (files: readonly string[]) =>
   `a newcomer has to read these files to follow a request. Move code into fewer files, or raise the limit in tools/structure.ts and state the reason in docs/architecture.md:\n${files.join('\n')}`;
 

@@ -13,7 +13,7 @@ interface Package {
 const readJson = (name: string) => JSON.parse(readFileSync(join(packageRoot, name), 'utf8')) as unknown;
 const { packages } = readJson('package-lock.json') as { readonly packages: Readonly<Record<string, Package>> };
 
-/** Returns the path of the package that Node loads for a name if another package imports it. */
+/** Returns the path of the package that Node loads when another package imports the name. */
 function resolved(name: string, from: string): string | undefined {
   const folders = [
     from,
@@ -24,10 +24,7 @@ function resolved(name: string, from: string): string | undefined {
     .find((path) => path in packages);
 }
 
-/**
- * Returns every package that production code can load: the dependencies of this package, and in turn their
- * dependencies.
- */
+/** Returns every package that production code can load: this package's direct and indirect dependencies. */
 function reachable(path: string, found = new Set<string>()): ReadonlySet<string> {
   const { dependencies, optionalDependencies } = packages[path] ?? {};
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {

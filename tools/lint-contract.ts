@@ -85,12 +85,12 @@ function arrayFaults(value: unknown, pointer = ''): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !(value instanceof Date);
 
-/** Matches the characters at which a YAML 1.1 reader may end an unquoted text inside brackets or braces. */
+/** Matches the characters at which a YAML 1.1 reader may end unquoted text inside brackets or braces. */
 const ENDS_IN_FLOW = /[?,[\]{}]/;
 
 /**
- * Returns the values that YAML 1.1 readers reject, or read as a different value: dates, words such as `on` and `no`,
- * and question marks inside braces.
+ * Returns the values that YAML 1.1 readers reject or read differently: dates, words such as `on` and `no`, and question
+ * marks inside braces.
  */
 function yamlFaults(text: string): string[] {
   const faults: string[] = [];

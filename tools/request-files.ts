@@ -12,9 +12,9 @@ import { createGateway } from '../src/gateway.ts';
 import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/logs.ts';
 
 /*
- * Prints, as JSON, the files of `src` whose functions run during one request. This is done once for a cache hit, and
- * once for a miss whose response is validated and stored. The program is separate because precise coverage slows the
- * whole process down.
+ * Prints, as JSON, the files in `src` whose functions run during one request: once for a cache hit, and once for a miss
+ * whose response is validated and stored. The program is separate because precise coverage slows down the whole
+ * process.
  */
 
 /** The paths under `src`, in alphabetical order. */
@@ -24,7 +24,7 @@ export interface RequestFiles {
 }
 
 const WARM_UP = 5;
-/** Background work may happen to run during one request, but is unlikely to run during each of several requests. */
+/** Background work may happen to run during one request but is unlikely to run during each of several. */
 const REPETITIONS = 3;
 const SOURCES = pathToFileURL(join(import.meta.dirname, '..', 'src')).href;
 const AUTHORIZATION = `Basic ${Buffer.from('admin:admin').toString('base64')}`;

@@ -27,7 +27,7 @@ export function createSbom(folder: string): string {
   const { timestamp: _time, tools: _npm, component, ...stable } = metadata;
   const document = {
     ...rest,
-    // npm uses the folder's name as the name of the package.
+    // npm uses the folder's name as the package name.
     metadata: { ...stable, component: { ...component, name: 'portico' } },
     components: components
       .filter((one) => isShipped.has(one['bom-ref']))
@@ -42,7 +42,7 @@ export function createSbom(folder: string): string {
 
 const by = (one: string, other: string) => (one < other ? -1 : 1);
 
-/** Returns the packages in the lock file that a production installation contains, as `name@version`. */
+/** Returns the packages that a production installation contains according to the lock file, as `name@version`. */
 function productionPackages(folder: string): ReadonlySet<string> {
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { version: string; dev?: boolean; devOptional?: boolean }>>;

@@ -9,8 +9,8 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Takes the screenshots of the console in docs/images/*.png or, with --all FOLDER, screenshots of every page. For
- * this purpose, it simulates fifteen minutes of traffic to a reference server with chaos. The clock is simulated too.
+ * Takes the screenshots of the console in docs/images/*.png or, with --all FOLDER, screenshots of every page. To do so,
+ * it simulates the clock and fifteen minutes of traffic to a reference server with chaos.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -75,7 +75,7 @@ async function tryIdeas(tab: Page): Promise<void> {
   await tab.evaluate("document.querySelector('#listIdeas .try').scrollIntoView({ block: 'end' })");
 }
 
-/** Accepts the violation of the missing titles. */
+/** Accepts the violation caused by missing titles. */
 async function acceptOne({ services, baseline }: Gateway): Promise<void> {
   const { entries } = await services.ledger.snapshot();
   const known = entries.find(({ at }) => at === '/list/*/title');
@@ -105,7 +105,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the frame after the arrival of their data.
+  // The charts are drawn in the frame after their data arrives.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);

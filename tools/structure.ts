@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** How many files in `src` may run code for one request, in addition to one file for each stage. */
+/** How many files in `src` may run code for one request, in addition to one file per stage. */
 const REQUEST_FILES = { hit: 15, miss: 45 } as const;
 
 /**
@@ -26,13 +26,13 @@ export interface Structure {
   readonly files: number;
   /** The median number of lines per file. */
   readonly medianLines: number;
-  /** The median number of lines of substance per file. Lines that are blank, comments or imports do not count. */
+  /** The median number of lines of substance per file. Blank lines, comments and imports do not count. */
   readonly medianSubstance: number;
   /** Files with fewer than 15 lines of substance. */
   readonly small: readonly string[];
-  /** Folders with more than 24 files, not counting sub-folders. */
+  /** Folders with more than 24 files, not counting subfolders. */
   readonly crowded: readonly string[];
-  /** Pairs of sub-folders of one folder that import each other. */
+  /** Pairs of subfolders in one folder that import each other. */
   readonly mutual: readonly string[];
   /** Exported types that no other file imports, as `path#Name`. */
   readonly unsharedTypes: readonly string[];
@@ -113,7 +113,7 @@ export function importsOf(file: SourceFile): string[] {
   return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
 }
 
-/** Returns the pairs of sub-folders that import each other. */
+/** Returns the pairs of subfolders that import each other. */
 function mutualFolders(files: readonly SourceFile[]): string[] {
   const edges = new Set<string>();
   for (const file of files)
@@ -142,8 +142,8 @@ export function measureRequestFiles(): RequestFiles {
 }
 
 /**
- * Prints one count, its limit and the items that were counted. If a count exceeds its limit, this program fails, and
- * a test does too.
+ * Prints one count, its limit and the items that were counted. If a count exceeds its limit, this program and a test
+ * fail.
  */
 function row(name: string, value: number, limit: number, rest: readonly string[] = []): void {
   const text = limit === 0 ? 'none' : `at most ${limit}`;

@@ -22,7 +22,7 @@ export function page(query: URLSearchParams, cap = 1000): object {
   return { list, totalCount: 300, page: 1, pageSize: size, pageCount: Math.ceil(300 / size) };
 }
 
-/** A server without defects. It knows one account, and returns errors in a known form. */
+/** A server without defects. It has one account and returns errors in a known form. */
 export const healthy: FakeHandler = ({ path, query, headers }) => {
   if (headers.authorization !== AUTHORIZATION)
     return {

@@ -16,9 +16,7 @@ import { processIoOf } from '../cli/process-io-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/**
- * The executable parts of a pipeline: its variables, its scripts in order, and the commands that always run at the end.
- */
+/** The executable parts of a pipeline: its variables, its scripts in order, and the commands that always run last. */
 interface Pipeline {
   readonly variables: Readonly<Record<string, string>>;
   readonly scripts: readonly string[];
@@ -68,9 +66,9 @@ async function portOf(server: Server): Promise<number> {
 }
 
 /**
- * Creates a program called `portico` in a folder. Only `reference` starts a process, which runs in the background
- * until a signal ends it. All other commands run in this process, because starting Node for each of them would take
- * most of the test's time.
+ * Creates a program called `portico` in a folder. Only `reference` starts a process, which runs in the background until
+ * a signal ends it. All other commands run in this process, because starting Node for each would take up most of the
+ * test's time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;
@@ -122,11 +120,10 @@ interface Step {
 /** One run of a pipeline, in its own folder. */
 interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
-  /** The reports that the run wrote. */
+  /** The reports written by the run. */
   readonly wrote: readonly string[];
   /**
-   * Repeats the last command, which determines the result of the pipeline, with a baseline that accepts these
-   * violations.
+   * Repeats the last command, which determines the pipeline's result, with a baseline that accepts these violations.
    */
   decideAgain(accepted: readonly string[]): Promise<Step>;
 }
@@ -141,7 +138,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
     SERVER_PORT: String(port),
     SERVER_URL: `http://127.0.0.1:${port}`,
-    // Without `--complete`, incomplete items would cause violations, but only advisories.
+    // Without `--complete`, incomplete items would cause violations, though only advisory ones.
     SERVER_FLAGS: `--complete ${faults}`,
     CHECK_DELAY: '0',
     PORTICO_PASSWORD: 'admin',
@@ -190,7 +187,7 @@ describe.each([
   ['GitHub Actions', github()],
   ['GitLab', gitlab()],
 ])('the pipeline for %s', (_name, pipeline) => {
-  // If the server followed the contract, the result would be the same, but without the advisory.
+  // If the server followed the contract, the result would be the same, except for the advisory.
   it('passes if the only new violation is an advisory', async () => {
     const { code, said, violations, wrote } = await runPipeline(pipeline, { faults: '--fault missing-field:slug@6' });
     expect(said).toContain(`Walked ${WALKED_OPERATIONS.length} of ${SAFE_OPERATIONS.length} safe operations`);

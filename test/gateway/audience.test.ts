@@ -25,9 +25,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { operation } from '../contract/sample.ts';
 
 /*
- * No caller may ever receive a response that was fetched for a caller of another audience. The upstream marks each
- * response with the credential with which it was fetched. A simple model of the rules determines which marks a caller
- * may see.
+ * No caller may ever receive a response that was fetched for a caller from another audience. The upstream marks each
+ * response with the credential used to fetch it. A simple model of the rules determines which marks a caller may see.
  */
 
 const LISTS = [
@@ -77,7 +76,7 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // These callers are not in any roles file, so only an upstream that verifies credentials can accept them.
+  // These callers are in no roles file, so only an upstream that verifies credentials can accept them.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];
@@ -268,17 +267,17 @@ describe.each(WORLDS)('with $name', (world) => {
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
   /**
-   * Returns whether a caller may read private fields. This is also true for callers whom only the upstream knows and
-   * accepts.
+   * Returns whether a caller may read private fields. Callers known and accepted only by the upstream may read them
+   * too.
    */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
-  /** Returns whether the rules allow this caller to see a response that was fetched with the credential in the mark. */
+  /** Returns whether the rules allow this caller to see a response fetched with the credential in the mark. */
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === ownMarkOf(caller);
     const kind = classOf(caller);
-    // Unverified callers, and callers whom only the upstream knows, do not share responses and never use the service
+    // Unverified callers, and callers known only to the upstream, do not share responses and never use the service
     // account.
     if (kind === undefined) return isOwn;
     if (world.service === true && INDEPENDENT.has(id)) return mark === markOf(basic('robot'));
@@ -335,8 +334,7 @@ describe.each(WORLDS)('with $name', (world) => {
     if (before === 'a purge') await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
     failing = upstreamFails;
     delays = [...waits];
-    // The requests are sent in two waves, so that the second wave can receive pages that the first wave caused to be
-    // fetched.
+    // The requests are sent in two waves, so that the second wave can receive pages fetched for the first.
     const half = Math.ceil(all.length / 2);
     await Promise.all(all.slice(0, half).map((one) => ask(one, tags)));
     await Promise.all(all.slice(half).map((one) => ask(one, tags)));

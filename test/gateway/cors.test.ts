@@ -19,7 +19,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   fake = await startFakeUpstream((request) => {
     const answer = exampleAnswer(request);
-    // The legacy server allows every site. The gateway must not forward this header.
+    // The legacy server allows every site. The gateway must not forward its header.
     return { ...answer, headers: { ...answer.headers, 'Access-Control-Allow-Origin': '*' } };
   });
   const undocumented = { allow: [{ method: '*', path: '/services/v2/other/**' }] };

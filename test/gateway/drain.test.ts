@@ -9,9 +9,9 @@ import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Every deployment causes this problem: the process receives SIGTERM while clients are using persistent connections.
+ * The problem occurs in every deployment: the process receives SIGTERM while clients are using persistent connections.
  * A server that immediately closes idle connections resets those on which the next request is already on its way. If
- * such a request is a write, it is lost without a trace. Portico therefore announces the close in a last response on
+ * that request is a write, it is lost without a trace. Portico therefore announces the close in a final response on
  * each connection.
  */
 
@@ -35,8 +35,8 @@ const WRITE = [
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
 /**
- * Sends requests on a connection, one at a time, until a response announces that the connection will close. Counts
- * the requests that receive a response, and those that do not.
+ * Sends requests on a connection, one at a time, until a response announces that the connection will close. Counts the
+ * requests that receive a response and those that do not.
  */
 async function busyClient(socket: Socket, message: string, ask: () => void): Promise<{ done: number; lost: number }> {
   let text = '';
@@ -89,7 +89,7 @@ describe('a gateway that is stopping', () => {
   });
 
   // The operating system establishes connections before the process accepts them. Closing the listener would reset
-  // those that are still waiting.
+  // connections that are still waiting.
   it('serves clients that are connected but not accepted yet', async () => {
     const sockets = Array.from({ length: 50 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));

@@ -10,9 +10,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { contract } from '../contract/sample.ts';
 
 /*
- * These gateways run in `staging` and `observe` mode, in front of the reference server. For each kind of chaos, the
- * ledger must contain exactly the violation that the documentation names. Without chaos, no request may cause a
- * violation.
+ * These gateways run in `staging` and `observe` mode in front of the reference server. For each kind of chaos, the
+ * ledger must contain exactly the documented violation. Without chaos, no request may cause a violation.
  */
 
 let reference: ReferenceServer;
@@ -26,15 +25,15 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // Only the tests of slow responses use this timeout, because on a busy machine other responses can be equally
-    // slow.
+    // Only the tests for slow responses use this timeout, because other responses can be equally slow on a busy
+    // machine.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
 afterAll(() => reference.close());
 
 const MODES = ['staging', 'observe'] as const;
-/** The numbers of the observed operations, and the letters by which the table names the inferred ones. */
+/** The numbers of the observed operations, and the letters that the table uses for the inferred ones. */
 const ROWS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(contract.operations.map(({ id, row }) => [id, String(row)])),
   createComment: 'C',
@@ -74,7 +73,7 @@ let requests = 0;
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = counts.get(gateway);
   const call = callOf(operation);
-  // A connection that is broken on purpose carries no response, but its request is still recorded.
+  // A deliberately broken connection carries no response, but its request is still recorded.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const { entries } = await gateway.gateway.services.ledger.snapshot();
@@ -88,7 +87,7 @@ async function addedBy(gateway: TestGateway, operation: OperationCase, query = '
 const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
   `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
 
-/** For each gateway's ledger, how often each fingerprint had occurred after the last request. */
+/** For each gateway's ledger, how often each fingerprint had occurred by the end of the last request. */
 const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
@@ -96,8 +95,8 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 const TABLE = driftTable();
 
 /**
- * In `observe` mode, Portico waits for a slow response and does not refuse it, so the delay is only slightly longer
- * than the timeout.
+ * In `observe` mode, Portico waits for a slow response and does not refuse it, so the delay here is only slightly
+ * longer than the timeout.
  */
 const inMode = (row: DriftRow, mode: string): DriftRow =>
   row.fault === 'slow' && mode === 'observe'

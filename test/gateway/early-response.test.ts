@@ -7,9 +7,9 @@ import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A server can refuse an upload before it has read the whole body: it responds and closes the connection. Because
- * there is unread data, the operating system resets the connection. The gateway's next write then fails before the
- * gateway has read the response.
+ * A server can refuse an upload before it has read the whole body: it responds and closes the connection. Because data
+ * is left unread, the operating system resets the connection. The gateway's next write then fails before the gateway
+ * has read the response.
  */
 
 const SIZE = 8_000_000;
@@ -25,8 +25,7 @@ beforeAll(async () => {
     socket.once('data', () => {
       socket.pause();
       write(socket);
-      // This call closes the connection after all bytes have been written. Bytes that have been received are not
-      // read.
+      // This call closes the connection after all bytes have been written, without reading the received ones.
       socket.destroySoon();
     });
   });
@@ -109,7 +108,7 @@ describe.each(WAYS)('an upload to %s', (_name, mode, target) => {
       expect(await upload(mode, target, framing)).toMatch(/^HTTP\/1\.1 502 /);
     });
 
-    // Such a body ends only when the connection ends, and a reset looks like a normal end.
+    // A body without a length ends only when the connection ends, and a reset looks like a normal end.
     it('never receives a response without a length as if it were complete', async () => {
       write = (socket) => socket.write(`${HEAD}\r\n${REFUSAL}`);
       const text = await upload(mode, target, framing);

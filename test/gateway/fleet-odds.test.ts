@@ -16,7 +16,7 @@ const titleOf = (answer: Answer): string => answer.json.list[0].title;
 const stateOf = (answer: Answer) => String(answer.headers['cache-status']);
 const purgeAt = (gateway: TestGateway) => gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
 
-/** An upstream whose questions have a title that the test can change, and the number of times they were fetched. */
+/** An upstream whose questions have a title that the test can change, and that counts the fetches. */
 async function startTitled(): Promise<{ upstream: FakeUpstream; say(title: string): void; fetches(): number }> {
   let title = 'first';
   const upstream = await startFakeUpstream((request) => {
@@ -53,7 +53,7 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
       for (const one of gateways) expect(titleOf(await read(one))).toBe(title);
       for (const one of gateways) expect(stateOf(await read(one))).toMatch(/^portico; hit/);
     }
-    // Limits, logins and the list of gateways depend on the clock of the server.
+    // Limits, logins and the list of gateways depend on the server's clock.
     for (const one of gateways) expect(await one.metric('portico_redis_unsynced_seconds')).toBeLessThan(5);
   });
 
@@ -132,8 +132,8 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     expect(sharedBy(gateway).follower.isSynced()).toBe(true);
   });
 
-  // A gateway receives SIGTERM while it holds the lock of a page. The others must receive the page from it, or fetch
-  // the page themselves.
+  // A gateway receives SIGTERM while it holds a page's lock. The others must receive the page from it or fetch the page
+  // themselves.
   it('lets nobody wait for a page in vain if the gateway that fetches it is closed', async () => {
     const server = await startRedisServer(path);
     const { upstream, fetches } = await startTitled();

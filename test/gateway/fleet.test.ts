@@ -95,7 +95,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   });
 
   // The fetch reads the old state, and its response arrives after the purge. If any gateway stored this response as a
-  // new page, the effect of the purge would be lost for as long as the page is fresh.
+  // new page, the purge would have no effect for as long as the page is fresh.
   it('never serves a page whose fetch began before a purge', async () => {
     const held = Promise.withResolvers<void>();
     fake.handler = async (request) => {
@@ -148,7 +148,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => fleet.every((one) => sharedBy(one).redis.isAvailable()));
   });
 
-  // Without the bound, a gateway that is cut off could serve purged pages for as long as they are fresh or may be
+  // Without the bound, a disconnected gateway could serve purged pages for as long as they are fresh or may be served
   // stale.
   it('serves no page beyond the bound while changes cannot arrive, and the same pages again afterwards', async () => {
     const server = await startRedisServer(path);
@@ -170,7 +170,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(stateOf(await read(alone))).toMatch(/^portico; hit/);
     clock.advance(2);
     expect(stateOf(await read(alone))).toBe('portico; fwd=miss; stored');
-    // The server has lost its data, so nothing that was stored before may be served.
+    // The server has lost its data, so nothing stored earlier may be served.
     await server.start();
     clock.advance(2);
     await until(() => sharedBy(alone).follower.isSynced());
@@ -199,9 +199,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(stateOf(await read(alone))).toMatch(/^portico; hit; ttl=\d+$/);
   });
 
-  /**
-   * Starts two gateways. The connection of one of them to Redis can be cut, and the connection of the other stays up.
-   */
+  /** Starts two gateways. One gateway's connection to Redis can be cut; the other's stays up. */
   const startBesideProxy = async () => {
     const server = await startRedisServer(path);
     const proxy = await startTcpProxy(server.port);
@@ -212,8 +210,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     return { proxy, writer, reader: await start(server) };
   };
 
-  // The other gateways cannot know about the writes of a gateway that is cut off. They serve the old page until it is
-  // too old, but not for longer than the gateway is cut off.
+  // The other gateways cannot know about writes through a disconnected gateway. They serve the old page until it is too
+  // old, but not after the gateway has reconnected.
   it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
     const { proxy, writer, reader } = await startBesideProxy();
     await read(reader);
@@ -236,7 +234,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       title = `round ${round}`;
       await read(reader);
       title = `round ${round} written`;
-      // The connection breaks while the purge is being sent, so the gateway that wrote cannot know whether the purge
+      // The connection breaks while the purge is being sent, so the writing gateway cannot know whether the purge
       // arrived.
       const purged = purgeAt(writer);
       if (round % 2 === 0) proxy.cut();
@@ -336,8 +334,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     expect(await redisCalls('set')).toBe(sets);
   });
 
-  // A server that hangs accepts commands and never replies. Requests must not wait for the server for longer than the
-  // timeout.
+  // A hung server accepts commands and never replies. Requests must not wait for it longer than the timeout.
   it('serves requests while Redis hangs, and no page beyond the bound', async () => {
     const server = await startRedisServer(path);
     const config = { redis: { commandTimeoutMs: 100, maxUnsyncedSeconds: 1 } };
@@ -400,7 +397,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => [a, b].every((one) => sharedBy(one).follower.isSynced()));
     expect((await read(a)).status).toBe(403);
     fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
-    // Otherwise, the page would now be served, because the upstream fails.
+    // Otherwise, the page would be served now, because the upstream fails.
     expect((await read(b)).status).toBeGreaterThanOrEqual(500);
   });
 
@@ -411,8 +408,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     };
     const demoted = ({ gateway }: TestGateway) => gateway.services.guard.demoted();
 
-    // One gateway finds that the responses contain the caller's data. If the other gateways did not learn of this,
-    // they would continue to serve one caller's data to other callers.
+    // One gateway finds that the responses contain the caller's data. If the other gateways did not learn of this, they
+    // would keep serving one caller's data to others.
     it('stores them for each caller at every gateway, once one gateway has found that they differ', async () => {
       const server = await startRedisServer(path);
       const [a, b] = (await startFleet(2, server, fake, { config, random: () => 0 })) as [TestGateway, TestGateway];
@@ -434,8 +431,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       expect(titleOf(await read(late, 'bob'))).toBe('for bob');
     });
 
-    // A page that callers with the same permissions share must not reach a caller with other permissions, whichever
-    // gateway fetched the page and whichever serves it.
+    // A page shared by callers with the same permissions must not reach a caller with other permissions, whichever
+    // gateways fetched and serve the page.
     it('never serves a page to a caller with other permissions, at any gateway', async () => {
       const audience = {
         operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },

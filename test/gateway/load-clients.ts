@@ -8,7 +8,7 @@ interface LostRequest {
   readonly reason: string;
 }
 
-/** The result of a load. */
+/** The result of a load run. */
 export interface LoadResult {
   /** The number of requests that received the expected response. */
   readonly done: number;
@@ -30,12 +30,12 @@ interface LoadOptions {
   readonly accepts?: (status: number, body: string) => boolean;
 }
 
-/** How long a client pauses after each response, so that the clients do not occupy the whole processor. */
+/** How long a client pauses after each response, so that clients do not use up the whole processor. */
 const PAUSE_MS = 10;
 
 /**
- * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can
- * wait until a given number of further requests has ended.
+ * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can wait until a
+ * given number of further requests have ended.
  */
 export async function loadWhile(
   options: LoadOptions,

@@ -18,8 +18,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /**
- * The gateway remembers the meaning of each request target, keyed by the text of the target. Only response times may
- * reveal this. A gateway that forgets everything before each request must otherwise behave the same way.
+ * The gateway remembers the meaning of each request target, keyed by the target's text. Only response times may reveal
+ * this. In all other respects, a gateway that forgets everything before each request must behave the same way.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -31,7 +31,7 @@ type Field = readonly [name: string, value: string];
 interface Asked {
   readonly target: string;
   readonly method?: string;
-  /** The name, which is also the password. Null sends no credential. */
+  /** The name, which is also the password. If null, no credential is sent. */
   readonly user?: string | null;
   /** Additional headers. An `Authorization` header replaces the credential of `user`. */
   readonly fields?: readonly Field[];
@@ -46,7 +46,7 @@ interface Heard {
   readonly text: string;
 }
 
-/** A connection that sends strings exactly as given, and returns the responses in order. */
+/** A connection that sends strings exactly as given and returns the responses in order. */
 interface Wire {
   send(text: string): void;
   answer(method?: string): Promise<Heard>;
@@ -173,14 +173,14 @@ async function watch(options: TestGatewayOptions): Promise<Watched> {
 
 const jsonOf = ({ text }: Heard) => JSON.parse(text) as Record<string, unknown>;
 
-/** Returns a list for an operation, with enough text to be worth compressing. */
+/** Returns a list for an operation, with enough text to make compression worthwhile. */
 function listNamed(id: string, name: string, more: object = {}): { readonly json: unknown } {
   return {
     json: { ...exampleOf(id), pageCount: 9, totalCount: 130, name: `${name}<${'long '.repeat(300)}>`, ...more },
   };
 }
 
-/** Returns responses that name the caller for whom they were fetched. Comments in them have private fields. */
+/** Returns responses that name the caller for whom they were fetched. Their comments have private fields. */
 const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
   if (path.endsWith(QUESTIONS)) return listNamed('listQuestions', `of ${user} for ${target}`);
@@ -361,7 +361,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Returns everything that is visible about a request, except its ids and the time of day. */
+  /** Returns everything visible about a request, except its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;
@@ -374,7 +374,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // A request in flight may also come from a refresh or a comparison in the background.
+    // A request in flight may also come from a background refresh or comparison.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;
@@ -401,7 +401,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Compression is ignored, because on one side the gzip form may be ready before it is ready on the other.
+        // Compression is ignored, because the gzip form may be ready on one side before the other.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
@@ -413,7 +413,7 @@ describe.each([
     };
   }
 
-  /** Returns Portico's own counters and gauges by name and labels. Those that count bytes are left out. */
+  /** Returns Portico's own counters and gauges by name and labels. Byte counts are left out. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
     // A scrape also counts itself, and each side has its own upstream, whose address is part of the configuration.
@@ -462,7 +462,7 @@ describe('a draining gateway', () => {
       const text = textOf(asked);
       return { wire: open(gateway.url), rest: text.slice(-2), first: text.slice(0, -2) };
     });
-    // The first request makes sure that the gateway has accepted the connection, and the unfinished one keeps it open.
+    // The first request ensures that the gateway has accepted the connection, and the unfinished one keeps it open.
     for (const { wire, first } of halves) {
       await wire.ask({ target: QUESTIONS });
       wire.send(first);
@@ -706,8 +706,8 @@ describe('a repeated request for a page', () => {
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  // The attack: sending targets that are refused costs a client nothing. If such targets were remembered, they would
-  // displace the targets that other callers request.
+  // The attack: sending targets that are refused costs a client nothing. If refused targets were remembered, they would
+  // displace targets requested by other callers.
   it('is never remembered with an invalid parameter, however often it is sent', async () => {
     const target = `${QUESTIONS}?nothing=known`;
     for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);

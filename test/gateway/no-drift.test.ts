@@ -9,8 +9,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The ledger must also remain empty when nothing is wrong: a server that follows the contract causes no entries, for
- * any caller and any documented request. The only exceptions are advisories, because a few items lack an expected
+ * The ledger must remain empty when nothing is wrong: a server that follows the contract causes no entries, whatever
+ * the caller and the documented request. The only exceptions are advisories, because a few items lack an expected
  * field.
  */
 
@@ -138,8 +138,8 @@ function inTurn(accounts: readonly string[], most: number): string[] {
 }
 
 /**
- * Returns all documented reads. At most `most` of the permitted accounts, which take turns, send each of them. The
- * last of these accounts sends its request twice, so that the second response is remembered or cached.
+ * Returns all documented reads. Each is sent by at most `most` permitted accounts, which take turns. The last of these
+ * accounts sends its request twice, so that the second response is a remembered or cached one.
  */
 const allReads = (most: number): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
@@ -156,7 +156,7 @@ const allReads = (most: number): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** Sends the write operations for a few nodes. Before a write that ends a state, the function creates that state. */
+/** Sends the write operations for a few nodes. Before a write that ends a state, creates that state. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {
@@ -200,7 +200,7 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so it is enough that one mode uses several accounts for each target.
+// An account sees the same data in every mode, so it is enough to use several accounts per target in one mode.
 describe.each([
   ['strict', {}, propertyRuns(3)],
   ['staging', { cache: { enabled: false } }, propertyRuns(1)],

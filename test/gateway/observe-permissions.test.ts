@@ -54,7 +54,7 @@ describe('permissions in observe mode', () => {
     expect(await judged(ACTIONS, 'alice')).toEqual({ outcome: 'reported', found: ['permission-denied'] });
   });
 
-  // Anyone can claim any name, so a wrong password must not make the roles file look wrong.
+  // Anyone can claim any name, so a wrong password must not make the roles file look incorrect.
   it('are not judged if the upstream refuses the credential or does not respond', async () => {
     fake.handler = () => errorText(401, 'Bad credentials');
     expect(await judged(ACTIONS, 'alice')).toEqual({ outcome: 'skipped', found: [] });

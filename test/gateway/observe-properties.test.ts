@@ -6,9 +6,9 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: arbitrary requests and arbitrary responses. In `observe` mode, it is an outage if the gateway fails
- * when the upstream does not. The client must therefore receive the upstream's status and bytes, whatever a check
- * finds, and even if a check throws.
+ * The attack: arbitrary requests and arbitrary responses. In `observe` mode, a gateway failure without an upstream
+ * failure is an outage. The client must therefore receive the upstream's status and bytes, whatever a check finds, and
+ * even if a check throws.
  */
 
 let fake: FakeUpstream;
@@ -117,7 +117,7 @@ const call = fc.record({
   sentType: fc.constantFrom('application/json', 'text/plain', undefined),
 });
 
-/** Returns the part of the client's response that must be the same as in the upstream's response. */
+/** Returns the parts of the client's response that must match the upstream's response. */
 const seen = ({ status: code, bytes }: { readonly status: number; readonly bytes: Buffer }) => ({
   status: code,
   bytes: bytes.toString('latin1'),

@@ -37,7 +37,7 @@ describe('a slow upstream in observe mode', () => {
     const fake = await startFakeUpstream(() => undefined);
     const together = Promise.withResolvers<void>();
     fake.handler = async (request) => {
-      // No response is sent until all requests have arrived, so no request can have waited for another request.
+      // No response is sent until all requests have arrived, so no request can have waited for another.
       await together.promise;
       return request.path === QUESTIONS ? exampleAnswer(request) : { json: { badges: [] } };
     };

@@ -60,7 +60,7 @@ const brokenAt = (target: string) =>
     () => true,
   );
 
-/** Returns a request for an operation, as a careless client might send it. */
+/** Returns a request for an operation as a careless client might send it. */
 const callOf = ({ method, body }: (typeof OPERATIONS)[number], user: string | null = 'anyone'): Call => ({
   method,
   user,

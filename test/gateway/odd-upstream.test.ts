@@ -42,7 +42,7 @@ async function violationsOf(gateway: TestGateway) {
     .toSorted();
 }
 
-/** Walks the upstream with `portico check` and returns the number of distinct violations per category. */
+/** Checks the upstream with `portico check` and returns the number of distinct violations per category. */
 async function categoriesOf(name: string, config: readonly string[] = []): Promise<Readonly<Record<string, number>>> {
   const ledger = fileOf(name);
   const flags = ['--against', fake.url, '--user', 'admin', '--delay', '0', '--ledger', ledger, ...config];
@@ -63,7 +63,7 @@ async function learnFromTraffic(overlay: string) {
   return runInProcess(['learn', '--observations', observations, '--output', overlay]);
 }
 
-/** Walks the upstream with `portico learn --against` and writes the proposals to a file. */
+/** Learns from the upstream with `portico learn --against` and writes the proposals to a file. */
 async function learnFromWalk(overlay: string) {
   const flags = ['--against', fake.url, '--user', 'admin', '--delay', '0', '--output', overlay];
   return runInProcess(['learn', ...flags], { PORTICO_PASSWORD: 'admin' });

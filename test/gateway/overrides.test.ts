@@ -155,7 +155,7 @@ describe('an override that disables an operation', () => {
     const steps = gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' });
     expect(steps).toContainEqual({ name: 'verdict', text: '503 operation_disabled: see override' });
     expect(steps).toContainEqual({ name: 'to allow it', text: 'portico override end listIdeas disable' });
-    // The clock alone ends the override, even before the plan has been replaced.
+    // The clock alone ends the override, even before the plan is replaced.
     clock.advance(90.5);
     expect((await gateway.call(LIST)).status).toBe(200);
   });
@@ -168,7 +168,7 @@ describe('an override that forces stale pages', () => {
     const clock = createTestClock();
     const gateway = await start({}, clock);
     await gateway.call(LIST);
-    // By now, the page is older than every configured limit allows.
+    // By now, the page is older than any configured limit allows.
     clock.advance(1000);
     await set(gateway, FORCED, { forMinutes: 600 });
     const count = fake.requests.length;
@@ -180,7 +180,7 @@ describe('an override that forces stale pages', () => {
     expect((await gateway.call(`${LIST}?pageSize=5`)).headers['cache-status']).toMatch(/fwd=miss; stored/);
     expect((await gateway.call(`${LIST}?pageSize=5`)).headers['cache-status']).toBe('portico; hit; ttl=30');
     expect(fake.requests).toHaveLength(count + 1);
-    // One second past the bound, the page is requested again.
+    // The page is requested again one second past the bound.
     clock.advance(2629);
     expect((await gateway.call(LIST)).headers['cache-status']).toMatch(/detail=force-stale/);
     clock.advance(1);
@@ -284,7 +284,7 @@ describe('overrides', () => {
     await gateway.close();
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, -20));
     await expect(start()).rejects.toThrow(`${file} is not a valid overrides file: it is not JSON`);
-    // A forged end time must not keep an override alive for longer than any operator may set.
+    // A forged end time must not keep an override in effect for longer than an operator may set.
     writeFileSync(
       file,
       JSON.stringify({
@@ -306,7 +306,7 @@ describe('overrides', () => {
   it('apply even if they cannot be stored, and say so', async () => {
     const gateway = await start();
     await gateway.admin('/overrides');
-    // A file takes the folder's place, so nothing can be stored in the folder.
+    // A file takes the folder's place, so nothing can be stored there.
     rmSync(join(file, '..'), { recursive: true });
     writeFileSync(join(file, '..'), '');
     const answer = await set(gateway, { kind: 'disable' });
@@ -323,7 +323,7 @@ describe('overrides', () => {
     expect((await gateway.call(LIST)).status).toBe(200);
     const given = await gateway.admin('/overrides', { method: 'POST', body, user: 'alice', password: 'open-sesame' });
     expect(given.json).toMatchObject({ override: { by: 'alice' } });
-    // A page on another site must not be able to make changes by using the operator's browser.
+    // A page on another site must not be able to make changes through the operator's browser.
     const foreign = await gateway.admin('/overrides/end', {
       method: 'POST',
       body: { operation: 'listIdeas' },

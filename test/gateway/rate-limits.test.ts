@@ -14,15 +14,15 @@ const IDEAS = '/services/v2/idea.json';
 type Rule = Readonly<Record<string, unknown>>;
 
 /**
- * Sets the address from which a request seems to come. The test gateways trust the loopback address to send this
- * header.
+ * Sets the address from which a request seems to come. The test gateways trust this header when it comes from the
+ * loopback address.
  */
 const from = (address: string, call: Call = {}): Call => ({
   ...call,
   headers: { ...call.headers, 'x-forwarded-for': address },
 });
 
-/** The headers that contain the budgets. */
+/** The headers that report the budgets. */
 const budgets = ({ headers }: Answer) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 
@@ -119,7 +119,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     });
   });
 
-  // A wrong password must not use up the budget of the account's owner. Failed logins have separate limits.
+  // A wrong password must not use up the account owner's budget. Failed logins have separate limits.
   it('do not count requests that authentication refuses, but those that permissions refuse', async () => {
     const { statuses, inTurn } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
     for (const answer of await inTurn(3, QUESTIONS, { user: 'alice', password: 'wrong' })) {

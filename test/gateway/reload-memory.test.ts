@@ -6,8 +6,8 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 
 const RELOADS = 20;
 
-// A configuration takes about 0.35 MB of memory. If a single closure retains the previous configuration, it also
-// retains all configurations before it.
+// A configuration takes about 0.35 MB of memory. A single closure that retains the previous configuration also retains
+// all configurations before it.
 it('does not hold the configurations that reloads have replaced in memory', async () => {
   const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer) });
   const reload = async (maxPageSize: number) => {

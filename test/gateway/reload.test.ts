@@ -25,7 +25,9 @@ async function place(options: Omit<TestGatewayOptions, 'upstream'> = {}): Promis
   return { upstream, gateway: await startTestGateway({ ...options, upstream }) };
 }
 
-/** Returns the path of an overlay that changes the contract. The change does not affect the validity of any message. */
+/**
+ * Returns the path of an overlay that changes the contract. The change does not affect whether any message is valid.
+ */
 function anotherTitle(): string {
   const file = join(tempFolder(), 'title.yaml');
   const action = '  - target: $.info\n    update: { title: Another }\n';
@@ -33,7 +35,7 @@ function anotherTitle(): string {
   return file;
 }
 
-/** Makes the upstream hold its next response. Returns a function that makes the upstream send the response. */
+/** Makes the upstream hold its next response. Returns a function that releases the response. */
 function holdNext(upstream: FakeUpstream): () => void {
   const gate = Promise.withResolvers<undefined>();
   const { handler } = upstream;
@@ -209,8 +211,8 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(MISS);
   });
 
-  // The attack: a caller who has been removed from a role requests a page that was stored while the caller still had
-  // the role.
+  // The attack: a caller who was removed from a role requests a page that was stored while the caller still had the
+  // role.
   it('gives no stored page to a caller who may no longer see it', async () => {
     const { gateway } = await place();
     expect((await gateway.call(QUESTIONS, { user: 'guest' })).status).toBe(200);
@@ -304,7 +306,7 @@ describe('after a reload, the credentials', () => {
     expect(statuses).toContain(401);
   });
 
-  // If a new verifier were not tested, a mistake in the address would lock everybody out or let everybody in.
+  // If a new verifier were not tested, a mistake in the address could lock everybody out or let everybody in.
   it('cannot be verified by an upstream that accepts every credential, or that does not respond', async () => {
     const verifying = await startFakeUpstream((request) =>
       request.path.includes('/jobs/gdpr/') && request.password !== 'alice'

@@ -106,7 +106,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     });
     await until(() => events(b).includes('set'));
 
-    // A gateway that starts later applies the overrides from its first request on.
+    // A gateway that starts later applies the overrides from its first request onward.
     const [c] = await fleet(['c'], { redis: a.gateway.settings.redis });
     expect((await c.call(LIST)).status).toBe(503);
 
@@ -130,7 +130,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect((await a.call(LIST)).status).toBe(200);
     await own.start();
     await until(() => {
-      // The gateways try to reach Redis again after a second.
+      // The gateways retry Redis after a second.
       clock.advance(0.01);
       return a.gateway.services.overrides.active().length === 2;
     });

@@ -69,8 +69,8 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     expect(await one.metric('portico_redis_up')).toBe(1);
   });
 
-  // If only one gateway knew of an acceptance, the others would refuse what the operator has accepted. After the
-  // acceptance was withdrawn, they would continue to accept it.
+  // If only one gateway knew of an acceptance or its withdrawal, the others would still refuse what the operator has
+  // accepted, or accept what the operator no longer accepts.
   it('apply what an operator accepts or withdraws at any of them, and write it to their own files', async () => {
     const { url } = await startRedisServer(path);
     const upstream = await startReferenceServer({ complete: true, chaos: ['wrong-type:creationDate@6'] });
@@ -99,7 +99,7 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     await until(() => fingerprints.every((fingerprint) => other.accepted().includes(fingerprint)));
     expect(other.accepted()).toBe(one.accepted());
     expect([await one.status(), await other.status()]).toEqual([200, 200]);
-    // A gateway that starts later uses its own file, which may contain newer changes than the log does.
+    // A gateway that starts later uses its own file, which may contain newer changes than the log.
     const late = await start();
     await until(() => late.gateway.services.shared?.changes.position()?.number !== undefined);
     expect([await late.status(), late.accepted()]).toEqual([502, '']);

@@ -21,7 +21,7 @@ async function start(config: Record<string, unknown> = {}, more: Partial<TestGat
     upstream,
     config: {
       tracing: { endpoint: receiver.url, exportSeconds: 0.01, ...tracing },
-      // At shutdown, the last export may take as long as draining may.
+      // At shutdown, the last export may take as long as draining.
       listen: { drainSeconds: 10, ...listen },
       ...rest,
     },
@@ -141,7 +141,7 @@ describe('the spans of a request', () => {
     });
   });
 
-  // An attacker sends a trace id, and hopes that the upstream copies it into a page that other callers receive.
+  // An attacker sends a trace id in the hope that the upstream copies it into a page that other callers receive.
   it('are linked if the response is stored, because the trace id of a caller must not reach a shared page', async () => {
     const { receiver, upstream, gateway } = await start();
     await gateway.call(PAGE, { headers: CALLED });
@@ -347,7 +347,7 @@ describe('sampling', () => {
   const unsampled = { traceparent: `00-${CALLER.trace}-${CALLER.span}-00` };
   const trusted = { trustedProxies: ['127.0.0.1'] };
 
-  // An attacker sets the flag on every request, so that every request is exported and costs money.
+  // An attacker sets the flag on every request, so that every request is exported, which costs money.
   it('ignores the flag of an untrusted caller', async () => {
     expect(await isSampled({ sampleRatio: 0 }, CALLED)).toBe(false);
     expect(await isSampled({}, unsampled)).toBe(true);

@@ -194,15 +194,14 @@ describe('a page that always fails', () => {
     clock.advance(100);
     state.breaks = () => true;
     for (let turn = 0; turn < 5; turn += 1) expect(await ask(PAGE)).toBe(200);
-    // There is one fetch, and there are three failures. The first failed request was repeated, because its connection
-    // had been reused.
+    // One fetch and three failures: the first failed request was repeated because its connection had been reused.
     expect(upstream.requests).toHaveLength(5);
     clock.advance(300);
     expect(await ask(PAGE)).toBe('upstream_reset');
   });
 
   // Otherwise, one broken page would make all other pages unavailable. Successes are rare while the other pages come
-  // from the cache, so they would not reset the count of failures.
+  // from the cache, so they would not reset the failure count.
   it('does not open the circuit for the others, whoever requests it and however often', async () => {
     const { ask, gateway } = await startBroken({
       upstream: { circuit: { failures: 4 } },

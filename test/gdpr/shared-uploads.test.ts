@@ -67,7 +67,7 @@ needsProgram('redis', 'uploads through several gateways', (path) => {
     if (one === undefined || other === undefined) throw new Error('no gateways');
     const running = await one.begin(attempt);
     expect(await uploadTo(other, 201)).toBe('in flight');
-    // A forced upload does not end the claim of the upload that is in progress.
+    // A forced upload does not end the claim held by the upload in progress.
     expect(await uploadTo(other, 500, true)).toBe('first');
     expect(await uploadTo(other, 201)).toBe('in flight');
     if (running.verdict === 'first') running.finish(500);

@@ -46,7 +46,7 @@ describe('a repeated upload', () => {
   });
 
   // If only the elapsed time counted and the clock were set back, the upload would remain a duplicate until the clock
-  // reached its earlier time again.
+  // caught up.
   it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);

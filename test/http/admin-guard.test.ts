@@ -10,8 +10,8 @@ interface Verdict {
 }
 
 /**
- * Creates a guard. Returns a function that passes a request to the guard and returns the guard's verdict. The status
- * in the verdict is `in` if the guard admits the request.
+ * Creates a guard. Returns a function that passes a request to the guard and returns its verdict. The verdict's status
+ * is `in` if the guard admits the request.
  */
 function guardOf(options: AdminGuardOptions) {
   const guard = createAdminGuard(options);
@@ -167,8 +167,8 @@ describe('the guard of the admin side', () => {
     expect(guarded({ loopback: true, token: 'secret' }, { host: 'localhost' }).status).toBe(401);
   });
 
-  // When a page on another site sends a request, the browser attaches the operator's cookies and credentials, but it
-  // also sends the page's origin.
+  // When a page on another site sends a request, the browser attaches the operator's cookies and credentials, but also
+  // sends the page's origin.
   it.each(['http://evil.example', 'null', 'http://127.0.0.1:9', 'https://evil.example/127.0.0.1:8081'])(
     'denies access to pages of other sites: %s',
     (origin) => {

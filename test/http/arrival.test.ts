@@ -15,7 +15,7 @@ describe('arrivals', () => {
     clock: () => 5_000,
   };
 
-  /** Creates a request as Node would, with the given target and the given headers (alternating names and values). */
+  /** Creates a request as Node would, with the given target and headers (alternating names and values). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const request = new IncomingMessage(new Socket());
     // Node's parser calls this method, which its types do not declare.
@@ -132,9 +132,9 @@ describe('arrivals', () => {
       expect(arrivalOf('/a').authorization).toBeUndefined();
     });
 
-    // The attack: a client sends a second id, trace or condition, so that one part of the gateway might read the
-    // first while another part reads the second. Repeated headers are joined into a single value (RFC 9110, section
-    // 5.3), which is not a valid id or trace.
+    // The attack: a client sends a second id, trace or condition, so that one part of the gateway might read the first
+    // and another part the second. Repeated headers are joined into a single value (RFC 9110, section 5.3), which is
+    // not a valid id or trace.
     it('joins repeated headers', () => {
       const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const repeated = ['If-None-Match', '"a"', 'if-none-match', '"b"', 'X-Request-Id', 'one', 'X-Request-ID', 'two'];
@@ -162,7 +162,7 @@ describe('arrivals', () => {
   });
 
   /**
-   * Sends a request over a real connection. Returns the client's address and protocol as read with these trusted
+   * Sends a request over a real connection. Returns the client's address and protocol as determined with these trusted
    * proxies.
    */
   async function arrivedWith(
@@ -200,7 +200,7 @@ describe('arrivals', () => {
       expect(two.clientAddress).toBe('203.0.113.9');
     });
 
-    // The attack: a client evades the limits per address. It sends a different value each time, for example one that
+    // The attack: a client evades the per-address limits by sending a different value each time, for example one that
     // includes its port, or text that is not an address.
     it.each([
       ['198.51.100.7:51234', '198.51.100.7'],
@@ -240,7 +240,7 @@ describe('arrivals', () => {
       expect(clientAddress).toBe('198.51.100.7');
     });
 
-    // The scheme is written into addresses in responses.
+    // The scheme becomes part of addresses in responses.
     it.each([
       ['https', 'https'],
       ['HTTPS', 'https'],

@@ -97,10 +97,9 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one malformed message in a pipeline made the gateway drop the connection immediately, together with the
- * responses to the valid requests before it. If several clients share a connection to the gateway, for example behind
- * a balancer, one of them could destroy the responses to the others, even those to writes, by sending one invalid
- * byte.
+ * The attack: one malformed message in a pipeline made the gateway drop the connection immediately, along with the
+ * responses to the valid requests before it. If several clients share a connection to the gateway, for example behind a
+ * load balancer, one of them could destroy the others' responses, even those to writes, by sending one invalid byte.
  */
 describe('a malformed message after valid ones', () => {
   const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
@@ -155,7 +154,8 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual(['request_timeout']);
   });
 
-  // RFC 9112, 2.2 allows one blank line. A client could otherwise keep a connection busy without sending a request.
+  // RFC 9112, section 2.2, allows one blank line. If more were allowed, a client could keep a connection busy without
+  // sending a request.
   it('may be a second blank line before a request line', async () => {
     const { port, codes, seen } = await listening();
     expect(statuses(await talk(port, `\r\n${get('/', 'Connection: close')}`).heard)).toEqual([200]);
@@ -163,7 +163,8 @@ describe('a malformed message after valid ones', () => {
     expect([codes, seen]).toEqual([['malformed_request'], ['GET /']]);
   });
 
-  // The attack: clients send malformed requests and never close their connections, until no more can be accepted.
+  // The attack: clients send malformed requests and never close their connections, until no more connections can be
+  // accepted.
   it('ends its connection even if the client does not', async () => {
     const { port, connections } = await listening();
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -183,7 +184,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can hide further requests, which some servers would read. The gateway must not execute any of
+  // The refused message can hide further requests that some servers would read. The gateway must not execute any of
   // them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
@@ -197,7 +198,7 @@ describe('incoming bytes', () => {
   const COUNTED = 'POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\r\n\r\nx';
   const text = `${get('/0')}${CHUNKED}${COUNTED}\r\n${get('/3')}${get('/4', 'Connection: close')}`;
 
-  // Where one message ends and the next begins must not depend on how the network splits the bytes.
+  // The boundaries between messages must not depend on how the network splits the bytes.
   it.each([1, 2, 3, 5, 7, 16, 64, 1000])('have the same meaning in pieces of %i bytes', async (size) => {
     const { port, server, seen, codes } = await listening((request, response) => {
       const parts: Buffer[] = [];
@@ -212,7 +213,7 @@ describe('incoming bytes', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections are read into one buffer. If bytes were left in it, another client's bytes would overwrite them.
+  // All connections are read into one buffer. Bytes left in it would be overwritten by another client's.
   it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];

@@ -22,7 +22,7 @@ describe('a request line', () => {
     expect(requestLineFault(Buffer.from('GET / HTTP/1.1 '))?.code).toBe('malformed_request');
   });
 
-  // Another server could treat these bytes as separators, and so read a different target or version.
+  // Another server could treat these bytes as separators and therefore read a different target or version.
   it.each(['\t', '\v', '\f', '\r', '\u00a0'])('is refused with %j in its target', (byte) => {
     expect(requestLineFault(Buffer.from(`GET /a${byte}b HTTP/1.1\r`, 'latin1'))?.code).toBe('malformed_request');
   });
@@ -50,7 +50,7 @@ describe('a request head', () => {
     expect(faultOf(['Host', 'a', 'HOST', 'a'])).toBe('malformed_request');
   });
 
-  // Portico would check one credential, but a server behind it might use the other one.
+  // Portico would check one credential, but a server behind it might use the other.
   it('is refused with two Authorization headers, whatever their case', () => {
     expect(faultOf(['Host', 'x', 'Authorization', 'Basic a', 'AUTHORIZATION', 'Basic a'])).toBe('malformed_request');
     const others = ['X-Authorization', 'b', 'Authenticated', 'c', 'Last-Modified', 'd'];

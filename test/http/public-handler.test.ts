@@ -49,7 +49,7 @@ describe('createPublicHandler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** Reads members of an arrival, most of which are computed when they are first read. */
+  /** Reads members of an arrival, most of which are computed on first use. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
@@ -619,7 +619,7 @@ describe("a client's abort signal", () => {
 
 describe('the recorder of traces', () => {
   // The attack: a request makes a metric or the ledger throw. Without a guard, the error would be thrown while the
-  // response closes, and would crash the process.
+  // response closes and would crash the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

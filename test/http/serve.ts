@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { ListenerOptions } from '../../src/http/listen.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 
-/** Options of a listener on a free port. */
+/** Options for a listener on a free port. */
 export const LISTENER: ListenerOptions = {
   host: '127.0.0.1',
   port: 0,
@@ -23,7 +23,7 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Starts a server on a free port and stops the server at the end of the test. */
+/** Starts a server on a free port and stops it at the end of the test. */
 export async function serve(
   listener: RequestListener | Server,
 ): Promise<{ url: string; port: number; server: Server }> {

@@ -93,7 +93,7 @@ describe('a watched certificate', () => {
     expect(watched.notAfter()).toBeLessThan(Date.now() + 3 * DAY);
   });
 
-  // Kubernetes updates a mounted secret by replacing a symbolic link, so the linked files do not change.
+  // Kubernetes updates a mounted secret by replacing a symbolic link, so the linked files themselves do not change.
   it('is replaced when a symbolic link leads to other files', async () => {
     const files = tlsFiles();
     const link = files.options.certFile;
@@ -106,7 +106,7 @@ describe('a watched certificate', () => {
     const { replaced, refused } = watching(files);
     symlinkSync(join(folder, 'next'), `${link}.new`);
     renameSync(`${link}.new`, link);
-    // The key does not belong to this certificate yet.
+    // The key does not match this certificate yet.
     await until(() => refused.length > 0);
     writeFileSync(files.options.keyFile, next.key);
     await until(() => replaced.length > 0);

@@ -19,7 +19,7 @@ const echo: RequestListener = (request, response) => {
   const parts: Buffer[] = [];
   const answer = () => response.end(`<${request.url} ${Buffer.concat(parts).toString()}>`);
   request.on('data', (part: Buffer) => parts.push(part));
-  // The stream of a request without a body has already ended.
+  // The stream for a request without a body has already ended.
   if (request.readableEnded) answer();
   else request.on('end', answer);
 };
@@ -133,7 +133,7 @@ describe('a listener with TLS', () => {
 
   /*
    * Node's TLS socket emits every record that it has received, even after it has been paused. If the rest of each
-   * record were put back separately, later bytes would overtake earlier ones, and a part of a body could become a
+   * record were put back separately, later bytes would overtake earlier ones, and part of a body could become a
    * request.
    */
   it('keeps the order of the bytes while the client does not read', async () => {

@@ -347,7 +347,7 @@ describe('a streamed reply', () => {
     expect(await endOf(body)).toBeUndefined();
   });
 
-  // A client that receives half of a body, followed by a normal end, mistakes that half for the whole body.
+  // A client that receives half of a body followed by a normal end mistakes that half for the whole body.
   it("breaks the client's connection if it is destroyed", async () => {
     const { body } = openBody('abc');
     body.onPart(() => setImmediate(() => body.destroy()));
@@ -362,12 +362,12 @@ describe('a streamed reply', () => {
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  // A client that requests large responses without reading them must neither exhaust the memory nor keep the upstream
+  // A client that requests large responses without reading them must neither exhaust memory nor keep the upstream
   // waiting forever.
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const { body, source } = openBody();
     const part = Buffer.alloc(65_536);
-    // Without a limit, this test would fill the memory instead of failing.
+    // Without a limit, this test would fill memory instead of failing.
     let left = 1000;
     const fill = () => {
       for (; !source.isPaused && source.aborted === undefined && left > 0; left -= 1) body.push(part);
@@ -439,7 +439,7 @@ describe('the edge headers', () => {
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
 
-  // The attack: a message causes a violation for which computing the report id throws an error. This error turned the
+  // The attack: a message causes a violation for which computing the report id throws an error. The error turned the
   // finished response into a 500.
   it('leave out a verdict that cannot be written', () => {
     const trace = traceWith({ violations: [violationWith()] });

@@ -229,7 +229,7 @@ describe('authentication that is off', () => {
   });
 });
 
-/** Returns the caller's authentication, the code of a refusal, or `asked` if the result depends on the verifier. */
+/** Returns the caller's authentication, the refusal's code, or `asked` if the result depends on the verifier. */
 function decidedAtOnce(
   askNow: ReturnType<typeof authenticating>['askNow'],
   header: string | undefined,
@@ -377,8 +377,7 @@ describe('the synchronous decision', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, determining the client's address takes time, and the address is not needed to serve a stored
-  // page.
+  // Behind a proxy, determining the client's address takes time, and serving a stored page does not require it.
   it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {

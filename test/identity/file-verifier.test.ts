@@ -37,8 +37,8 @@ describe('the file verifier (rules, 2)', () => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
-  // If a name has no hash, the password is compared with a decoy hash. No password may match the decoy, especially
-  // not the password of an account.
+  // If a name has no hash, the password is compared with a decoy hash. No password may match the decoy, least of all an
+  // account's password.
   it.each(['mallory', 'mapped only'])("rejects every account's password for %s", async (name) => {
     const accounts = await Promise.all(
       [CHEAP, { ...CHEAP, memory: 128 }].map(async (costs, index) => ({

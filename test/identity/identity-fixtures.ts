@@ -30,8 +30,8 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
 }
 
 /**
- * Creates an authenticator with the given verifier. `ask` and `askNow` pass it an `Authorization` header, with defaults
- * for all other input.
+ * Creates an authenticator with the given verifier. `ask` and `askNow` pass an `Authorization` header to it, with
+ * defaults for all other input.
  */
 export function authenticating(
   verifier: Verifier,

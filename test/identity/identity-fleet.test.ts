@@ -16,10 +16,7 @@ import { authenticating, basic, fakeVerifier, refusalOf } from './identity-fixtu
 const MAX_UNSYNCED_SECONDS = 30;
 const FAILURES = { ...IDENTITY_DEFAULTS.failures, limit: 4, limitPerName: 6 };
 
-/**
- * Starts one gateway in a fleet, with only the parts that verify credentials. A password is correct if it equals the
- * name.
- */
+/** Starts one gateway in a fleet, with only the parts that verify credentials. The correct password equals the name. */
 async function member(
   url: string,
   failures: IdentityOptions['failures'] = FAILURES,
@@ -60,8 +57,8 @@ async function member(
     redis.close();
   });
   await until(() => log.position() !== undefined);
-  // After the first reset, two commands read the key that the fleet shares. Replies arrive in order, so the key is
-  // known after three more commands.
+  // After the first reset, two commands read the fleet's shared key. Replies arrive in order, so the key is known after
+  // three more commands.
   for (let count = 0; count < 3; count += 1) await redis.command('', ['PING']);
   const from = (address: string) => ({ clientAddress: () => address, now: clock() });
   return {
@@ -79,7 +76,7 @@ async function member(
 
 needsProgram('redis', 'failed logins in a fleet', (path) => {
   // The attack: a load balancer spreads the guesses over all gateways. If each gateway counted only its own, an
-  // attacker would have the attempts of all gateways together.
+  // attacker could use up every gateway's attempts.
   it('count for all gateways together', async () => {
     const { url } = await startRedisServer(path);
     const gateways = [await member(url), await member(url), await member(url)];
@@ -128,7 +125,7 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(await other.guess('alice', '192.0.2.1')).toBe('credentials_refused');
   });
 
-  // How long a guess has to wait must not depend on Redis. The number of guesses must always be limited.
+  // The delay before a guess must not depend on Redis, and the number of guesses must always be limited.
   it('count for each gateway alone while Redis is away, and together again later', async () => {
     const server = await startRedisServer(path);
     const [one, other] = [await member(server.url), await member(server.url)];
@@ -164,7 +161,7 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     await one.ask('planted-other');
     one.authenticator.forget({ kind: 'verified', name: 'planted-other', authorization: basic('planted-other') });
     await until(() => one.log.position()?.number === 1);
-    // One script reads everything, because a key can expire between two separate commands.
+    // A single script reads everything, because a key can expire between two separate commands.
     const script = `local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   table.insert(all, {key, redis.call('DUMP', key), tostring(redis.call('PTTL', key))})
@@ -186,7 +183,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     const { url } = await startRedisServer(path);
     const [one, other] = [await member(url), await member(url)];
     for (const gateway of [one, other]) await gateway.ask('alice');
-    // Each gateway reads the key that the fleet shares before its first revocation.
+    // Each gateway reads the fleet's shared key before its first revocation.
     for (const gateway of [one, other]) {
       await gateway.ask('bob');
       const before = gateway.log.position()?.number ?? 0;
@@ -203,7 +200,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
   });
 
   // Anyone can send another caller's name with a wrong password. If that revoked the name's credentials everywhere, a
-  // single request could cause a verification at each gateway.
+  // single request could cause a verification at every gateway.
   it('is not revoked by a caller who only claims the name', async () => {
     const { url } = await startRedisServer(path);
     const [one, other] = [await member(url), await member(url)];
@@ -222,7 +219,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(other.isFresh('alice')).toBe(true);
   });
 
-  // A gateway that is cut off does not learn that a password has been changed.
+  // A disconnected gateway does not learn that a password has been changed.
   it('is accepted by a gateway without Redis no longer than the bound', async () => {
     const server = await startRedisServer(path);
     const clock = createTestClock();

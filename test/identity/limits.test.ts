@@ -87,8 +87,8 @@ describe('the failure limiter', () => {
 
 /**
  * The attack: many addresses guess the password of a single name. Each of them guesses so rarely that it stays below
- * the limit for its own pair of address and name. A limit for the name alone would stop them, but anyone could then
- * lock out the name's owner by failing on purpose.
+ * the limit for its own pair of address and name. A limit on the name alone would stop them, but then anyone could lock
+ * out the name's owner by failing on purpose.
  */
 
 const FAILURES = { limit: 10, windowSeconds: 60, limitPerName: 3, trustSeconds: 3600, maxPairs: 100 };
@@ -267,8 +267,8 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b']);
   });
 
-  // The attack: one address sends passwords with made-up names faster than the passwords can be hashed. Its attempts
-  // filled the queue, so every caller who logged in for the first time was refused with 429.
+  // The attack: one address sends passwords with made-up names faster than they can be hashed. Its attempts filled the
+  // queue, so every caller logging in for the first time was refused with a 429.
   it("accepts another network's task while one network fills the queue, and runs it next", async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 3 });

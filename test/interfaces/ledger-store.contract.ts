@@ -143,7 +143,7 @@ export function ledgerStoreContract(
       });
     });
 
-    // Because of this order, a client that makes up parameter names cannot push other violations out of the store.
+    // This order keeps a client that makes up parameter names from pushing other violations out of the store.
     it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = await storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>

@@ -15,20 +15,20 @@ import { responseViolation } from '../builders/response-violation.ts';
 /** Opens one ledger as one of several processes. */
 type OpenLedger = (writer: Omit<LedgerWriter, 'redis'>) => Promise<OpenedStore>;
 
-/** A server with an empty ledger that one test uses, and its failures. */
+/** A server with an empty ledger for a single test, and functions that make it fail. */
 interface FailingServer {
   readonly open: OpenLedger;
   /** Stops the server's replies without closing its connections. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
-  /** Starts the server again, without the data that it had. */
+  /** Restarts the server without its earlier data. */
   startEmpty(): Promise<void>;
 }
 
 const ignore = () => undefined;
 
-/** Returns the ledger of one process, which is open. */
+/** Returns the open ledger of one process. */
 async function ledgerAs(
   open: OpenLedger,
   replica: string,
@@ -48,7 +48,7 @@ export async function untilRequests(ledger: Ledger, expected: number): Promise<v
   await untilRequests(ledger, expected);
 }
 
-/** Writes a batch, and repeats this while the store cannot be reached. */
+/** Writes a batch, and retries while the store cannot be reached. */
 async function writeOnceReachable(store: LedgerStore, one: LedgerBatch): Promise<StoreState> {
   try {
     return await store.write(one);
@@ -124,8 +124,8 @@ export function sharedLedgerContract(
       expect((await store.read({}, NOW)).traffic).toMatchObject([{ requests: 11 }]);
     });
 
-    // Two gateways may have been given the same name by mistake. A batch of one must not look like a repeated batch of
-    // the other.
+    // Two gateways may have been given the same name by mistake. A batch from one must not look like a repeated batch
+    // from the other.
     it('stores the batches of two processes with the same name', async () => {
       const open = newLedger();
       for (let index = 0; index < 2; index++) {

@@ -65,7 +65,7 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // The violations of a candidate contract concern no response that was checked.
+    // Violations of a candidate contract do not concern any checked response.
     expect(responses(snapshot(known, { fingerprint: 'other', count: 3, candidate: 'newly-refused' }))).toMatchObject({
       counts: { passed: 1000, reported: 0 },
     });

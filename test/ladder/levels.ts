@@ -3,7 +3,7 @@ import type { CheckCounts, LedgerSnapshot } from '../../src/model/ledger-entry.t
 import type { CheckName } from '../../src/model/checks.ts';
 import { MODES } from '../../src/model/modes.ts';
 
-/** The time that the test clocks show. */
+/** The time shown by the test clocks. */
 export const NOW = Date.UTC(2026, 4, 11, 12);
 
 /** Returns the configured and effective levels of an operation in `staging` mode. */
@@ -12,7 +12,7 @@ export function levelsOf(operation: string, more: Partial<OperationLevels> = {})
   return { operation, configured: checks, effective: checks, explicit: [], ...more };
 }
 
-/** Returns a ladder step in which the given members replace the defaults. */
+/** Returns a ladder step with the given members in place of the defaults. */
 export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   return {
     operation: 'listIdeas',

@@ -20,7 +20,7 @@ describe('a learner', () => {
     expect(one.shouldSample('listIdeas')).toBe(true);
   });
 
-  // If a monitor polls the same page all day, a guess must not become more certain.
+  // A guess must not become more certain because a monitor polls the same page all day.
   it('learns as much from a page that is polled a thousand times as from the page alone', () => {
     const polled = learner();
     const once = learner();
@@ -60,8 +60,8 @@ describe('a learner', () => {
     expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
   });
 
-  // A monitor that keeps polling a few items must not be enough to make a vocabulary count as complete, and neither
-  // must a daily restart of the gateway.
+  // Neither a monitor that keeps polling a few items nor a daily restart of the gateway may be enough for a vocabulary
+  // to count as complete.
   it('does not close a vocabulary with items that are counted again after each restart', () => {
     let before = emptyObservations(NOW);
     for (let run = 0; run < 60; run += 1) {

@@ -14,7 +14,7 @@ import { toOverlay } from '../../src/learn/propose/to-overlay.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { document } from '../contract/sample.ts';
 
-/** The time that the test clocks show. */
+/** The time shown by the test clocks. */
 export const NOW = Date.UTC(2026, 4, 4, 10, 30);
 
 /** The proposal limits that most tests use. */
@@ -29,7 +29,7 @@ let requests = 0;
 let items = 0;
 
 /**
- * Returns a sampled response from the question list, with the given parts. Each response belongs to a separate request.
+ * Returns a sampled response from the question list with the given parts. Each response belongs to a separate request.
  */
 export function response(json: unknown, given: Partial<SampledResponse> = {}): SampledResponse {
   return {
@@ -48,7 +48,7 @@ export function response(json: unknown, given: Partial<SampledResponse> = {}): S
 }
 
 /**
- * Returns a page of questions, with one copy of the contract's example item per argument. The members of the argument
+ * Returns a page of questions, with one copy of the contract's example item per argument. The argument's members
  * replace those of the example. Each item has its own id unless the argument contains one.
  */
 export function page(...given: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {

@@ -84,8 +84,7 @@ describe('a Basic credential', () => {
   it.each([
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
-    // Decoding would replace every invalid byte with the same character, so that different names or passwords would
-    // become equal.
+    // Decoding would replace every invalid byte with the same character, making different names or passwords equal.
     ['a name that is not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
     ['a password that is not UTF-8', `Basic ${Buffer.from([0x6a, 0x3a, 0xff]).toString('base64')}`],
     ['another scheme', 'Bearer abc'],

@@ -7,7 +7,7 @@ const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text),
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
- * The attack: megabytes of brackets, commas or names. They take seconds to parse, and overflow the stack of any code
+ * The attack: megabytes of brackets, commas or names. They take seconds to parse and overflow the stack of any code
  * that traverses the result. The parser therefore checks the limits while it reads the bytes, before it creates any
  * value.
  */

@@ -27,7 +27,7 @@ describe('boundedMemo', () => {
     expect(remembered('a', { suffix: '-1' })).toBe('a-1');
   });
 
-  // Many of the keys come from requests, so without a limit they would fill the memory.
+  // Many of the keys come from requests, so they would fill memory without a limit.
   it('remembers no more keys than its limit', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 0; key < 100; key += 1) remembered(key);
@@ -37,7 +37,7 @@ describe('boundedMemo', () => {
     expect(calls).toContain(0);
   });
 
-  // A client that sends many keys must not cause the values for other clients to be computed again and again.
+  // A client that sends many keys must not cause other clients' values to be recomputed repeatedly.
   it('remembers a key in frequent use, however many others arrive', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 1; key < 100; key += 1) {

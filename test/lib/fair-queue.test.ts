@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFairQueue } from '../../src/lib/fair-queue.ts';
 
-/** Adds items such as `a1` and `a2`. The letter is the client. */
+/** Adds items such as `a1` and `a2`. The letter identifies the client. */
 function queueOf(...items: string[]) {
   const queue = createFairQueue<string>();
   for (const item of items) queue.add(item.charAt(0), item);
@@ -41,7 +41,7 @@ describe('a fair queue', () => {
     const queue = queueOf('a1', 'b1', 'a2', 'a3', 'b2');
     expect(queue.displace('c')).toBe('a3');
     expect(queue.size).toBe(4);
-    // Both clients have two items, so displacing an item of one with an item of the other would only swap them.
+    // Both clients have two items, so displacing one client's item with the other's would only swap them.
     expect(queue.displace('b')).toBeUndefined();
     expect(queue.displace('a')).toBeUndefined();
     expect(queue.displace('c')).toBe('a2');

@@ -18,7 +18,7 @@ describe('the network of an address', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  // A proxy may forward any string that a client sent. Such a string must not become a key of unlimited length.
+  // A proxy may forward any string that a client sends. That string must not become a key of unlimited length.
   it.each(['', 'unknown', '1:2', '::1::2', '1:2:3:4:5:6:7:8:9', 'g::1', ':', 'x'.repeat(500), 'a:'.repeat(90)])(
     'of text that is not an address is that text, truncated: %s',
     (text) => {

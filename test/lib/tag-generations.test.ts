@@ -26,7 +26,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
-    // A tag that has been forgotten looks like a tag that never changed, so this tag is also reported as changed.
+    // A forgotten tag looks like one that never changed, so this tag is also reported as changed.
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 

@@ -44,7 +44,7 @@ describe('a learned page count', () => {
     counts.learn('other', 9, ['ideas'], counts.generation());
     counts.drop(['questions']);
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 9]);
-    // A count that was valid earlier must be checked again after later changes.
+    // A count that was valid earlier must be rechecked after later changes.
     counts.drop(['ideas']);
     expect(counts.learned('other')).toBeUndefined();
   });

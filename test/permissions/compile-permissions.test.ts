@@ -171,8 +171,8 @@ describe('compilePermissions', () => {
     });
 
     // The attack: a client sends a credential that cannot be verified, for example because it is too long. If the
-    // upstream had to decide, no request would be refused and no private field would be removed, although permissions
-    // are enforced.
+    // decision were left to the upstream, no request would be refused and no private field would be removed, even
+    // though permissions are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

@@ -11,7 +11,7 @@ export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.y
 const permission = (name: string): Requirement => ({ permission: name });
 const page = [permission('View answers in the question page'), permission('View the question page')];
 
-/** The requirements from the specification's table, with additions from docs/rules.md, such as `unwikify`. */
+/** The requirements in the specification's table, with additions from docs/rules.md such as `unwikify`. */
 export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   upload: { any: [{ flag: 'admin' }, { flag: 'superuser' }] },
   job: undefined,

@@ -73,7 +73,7 @@ describe('known responses', () => {
       return found;
     };
     for (let number = 0; number < 40; number += 1) expect(fetch(`answer ${number}`)).toBe(false);
-    // The thirty-third response was the last one to be stored.
+    // The thirty-third response was the last to be stored.
     expect(known.find('a', look('answer 32'))).toBeDefined();
     expect(fetch('at rest')).toBe(false);
     expect(fetch('at rest')).toBe(true);

@@ -40,7 +40,7 @@ describe('the page version', () => {
     expect(named('b', 'p')).not.toBe(versionWith(SERVICE));
   });
 
-  // Pages of a list that was demoted must still be served, because it was demoted when the upstream had problems.
+  // A demoted list's pages must still be served, because the list is demoted when the upstream has problems.
   it('stays the same if the level of responses does not decide what is stored', () => {
     expect(versionWith({ checks: { responses: 'enforce' } })).toBe(versionWith({ checks: { responses: 'report' } }));
   });

@@ -25,7 +25,7 @@ describe('a plan', () => {
     expect(planLine(plan)).toBe('GET  /services/v2/thing.json   a → b → last');
   });
 
-  // The attack: a request or response makes a check throw an error. In transparent mode, this must not make the
+  // The attack: a request or response makes a check throw an error. In transparent mode, the error must not make the
   // exchange fail.
   describe('in which everything is forwarded unchanged', () => {
     const transparent = plannedWith({ transparent: true });

@@ -140,8 +140,8 @@ describe('page keys', () => {
     });
   });
 
-  // The attack: one caller requests a page immediately after another caller. If the remembered cache keys were used
-  // again, the second caller would receive the first caller's stored page.
+  // The attack: one caller requests a page immediately after another caller. If the remembered cache keys were reused,
+  // the second caller would receive the first caller's stored page.
   it('are remembered only for the audience that requested the target last', () => {
     const remembered = { audience: undefined, page: undefined, list: undefined };
     const ask = (audience: string) => keys({ ...base, audience, keys: remembered });

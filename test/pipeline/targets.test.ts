@@ -28,7 +28,7 @@ describe('targets', () => {
     handle: createNext().handle,
   });
 
-  /** Creates the targets of a contract with one list. Counts the lookups. */
+  /** Creates the targets for a contract with one list. Counts the lookups. */
   function targetsWith({ planned = { cache: kept() }, decode = () => ({}), ...parts }: Parts = {}) {
     const plan = planWith(planned);
     const plans = new Map([[plan.operation.id, plan]]);
@@ -268,7 +268,7 @@ describe('targets', () => {
     });
 
     // The attack: if violations are only reported, targets with many violations are remembered together with all their
-    // messages. If the limit counted only the target strings, they could use twenty times as much memory as is allowed.
+    // messages. If the limit counted only the target strings, they could use twenty times as much memory as allowed.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],

@@ -23,7 +23,7 @@ describe('the path of a log line', () => {
   });
 });
 
-// A caller can invent names of any length and any number of them.
+// A caller can invent any number of names of any length.
 it('the place of a violation is bounded, as is each of its segments', () => {
   const name = 'questionTitle';
   expect(placeText(`/list/${name.repeat(4)}`)).toBe(`/list/${name.repeat(4)}`);

@@ -10,7 +10,7 @@ const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
 const SAMPLES = 20_000;
 
-/** Returns how many of the random strings are considered harmless. Every run uses the same strings. */
+/** Returns the number of random strings that are considered harmless. Every run uses the same strings. */
 function missed(alphabet: string, size: number): number {
   const random = createSeededRandom(size);
   const ofAlphabet = alphabet.split('');
@@ -81,7 +81,7 @@ describe('names', () => {
   });
 });
 
-/** Returns the names in a document, and the names among its strings that consist of one word. */
+/** Returns the names in a document, and the one-word names among its strings. */
 function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'string' && /^[\w.-]+$/.test(value)) found.add(value);
   if (typeof value !== 'object' || value === null) return found;

@@ -25,7 +25,7 @@ describe('text that may not be shown', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
-    // Only the form of these strings shows that they are secrets, because none of them is random.
+    // These strings can be recognized as secrets only by their form, because none of them is random.
     'eyJandthenaword',
     'sk_live_andthenawordofletters',
     'facade00-dead-beef-cafe-facadefacade',
@@ -68,10 +68,10 @@ describe('text that may not be shown', () => {
 
 /*
  * The attack: a client or a drifting server sends a secret in place of a name, and the secret can then be read in the
- * ledger, a report or a log. There were once two lists of key prefixes, which were used in different places. The lists
- * were not the same, so a key that was hidden in one place was visible in another.
+ * ledger, a report or a log. Two places once used two different lists of key prefixes, so a key hidden in one was
+ * visible in the other.
  *
- * Only the prefix of these strings shows that they are secrets, because none of them is random.
+ * These strings can be recognized as secrets only by their prefix, because none of them is random.
  */
 const KEYS = [
   'sk_andthenaword',
@@ -145,7 +145,7 @@ describe("a finding's text", () => {
 describe("a client's request id", () => {
   it.each([
     '3fa85f64-5717-4562-b3fc-2c963f66afa6',
-    // Part of this id consists of groups of four digits, as in the number of a payment card.
+    // Part of this id consists of groups of four digits, like a payment card number.
     '76ce7207-4904-4698-9129-ed0c98d97fc6',
     '9F86D081884C7D659A2FEAA0C55AD015',
     '01J9ZC3QF5M2N8T7V4W6X1Y0AB',

@@ -17,11 +17,11 @@ interface Connection {
   readonly redis: Redis;
   readonly states: string[];
   readonly outcomes: RedisOutcome[];
-  /** The options of the connection. The time limit for commands can be changed at any time. */
+  /** The options for the connection. The time limit for commands can be changed at any time. */
   readonly options: { commandTimeoutMs: number };
 }
 
-/** The limits of a test whose server disappears and which repeats its commands. */
+/** The limits for a test whose server disappears and that repeats its commands. */
 const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {
@@ -112,7 +112,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     expect(states).toEqual(['away ECONNREFUSED', 'available']);
   });
 
-  // A process that hangs keeps its connections open and accepts new ones, so no error ever occurs.
+  // A hung process keeps its connections open and accepts new ones, so no error ever occurs.
   it('waits for a server that hangs no longer than the timeout, then not at all, and uses it when it is back', async () => {
     const server = await startRedisServer(path);
     const clock = createTestClock();
@@ -141,8 +141,8 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
     const before = countOf(await clients());
     await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
-    // READONLY: the server has become a replica. If its name now belongs to another server, a new connection reaches
-    // the primary.
+    // READONLY: the server has become a replica. If its name now points to another server, a new connection reaches the
+    // primary.
     expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
     await eventually(async () => {
       await failure(set(redis));
@@ -203,7 +203,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const sentinels = [`127.0.0.1:${await startSentinel(path, primary.port)}`];
     const { redis } = await connected({ ...SHORT, sentinel: { name: 'main', nodes: sentinels } });
     await accepted(redis, 'k', ['SET', 'k', 'before']);
-    // Before the sentinel knows the replica and the replica's state, it has nothing to fail over to.
+    // Until the sentinel knows the replica and its state, it has nothing to fail over to.
     const sentinel = await connected({ url: `redis://${sentinels[0]}` });
     const replicas = async () => JSON.stringify(await sentinel.redis.command('', ['SENTINEL', 'REPLICAS', 'main']));
     await eventually(async () => (await replicas()).includes('"master-link-status","ok"'));
@@ -286,8 +286,8 @@ needsProgram('redis', 'a connection over TLS', (path) => {
     expect(other.states).toEqual(['away ERR_TLS_CERT_ALTNAME_INVALID']);
   });
 
-  // Without the certificate of the authority, anyone on the network could pretend to be the server and read every
-  // stored page.
+  // Without the authority's certificate, anyone on the network could pretend to be the server and read every stored
+  // page.
   it('refuses a server whose certificate no trusted authority has issued', async () => {
     const { port } = await start();
     const { states } = connect({ url: `rediss://127.0.0.1:${port}` });
@@ -297,7 +297,7 @@ needsProgram('redis', 'a connection over TLS', (path) => {
 });
 
 describe('a connection to Redis without a server', () => {
-  // A server's error can repeat the arguments of a command, and an error in the library can contain the URL.
+  // A server's error can repeat a command's arguments, and a library's error can contain the URL.
   it('never repeats the URL, the password or the arguments', async () => {
     const { redis, states } = connect({ url: 'redis://someone:hunter2@127.0.0.1:1' });
     await until(() => states.length > 0);

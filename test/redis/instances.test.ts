@@ -48,7 +48,7 @@ needsProgram('redis', 'the list of gateways', (path) => {
     await until(() => redis.isAvailable());
     const key = redis.key('fleet', 'instances');
     const [seconds] = (await redis.command('', ['TIME'])) as string[];
-    // One gateway was killed a minute ago, and another one has just reported.
+    // One gateway was killed a minute ago, and another has just reported.
     const planted = (ago: number, name: string) => `${Number(seconds) - ago}\n${JSON.stringify(factsOf(name))}`;
     await redis.command(key, ['HSET', key, 'killed', planted(60, 'killed'), 'alive', planted(3, 'alive')]);
 

@@ -43,8 +43,8 @@ function member(url: string, maxChanges = 10_000): Member {
 }
 
 /**
- * The arguments of a server that loses no data when it ends. After a loss of data, a gateway resets itself, and does
- * not learn of the changes that another gateway appended before the loss.
+ * The arguments for a server that loses no data when it ends. After a loss of data, a gateway resets itself and does
+ * not learn of changes that another gateway appended before the loss.
  */
 const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
@@ -95,8 +95,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.heard).toEqual(['reset', 'other before', 'other during']);
   });
 
-  // After a restart without persistence, a server counts from 0 again. If a reader trusted the numbers alone, it
-  // would skip every change until the count reached the reader's position, and would serve purged pages until then.
+  // After a restart without persistence, a server restarts its count at 0. A reader that trusted the numbers alone
+  // would skip every change, and serve purged pages, until the count reached its position.
   it('resets every gateway after the server has lost its data', async () => {
     const server = await startRedisServer(path);
     const [a, b] = [await opened(server.url), await opened(server.url)];
@@ -136,8 +136,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.heard.filter((text) => text === 'other same')).toHaveLength(1);
   });
 
-  // A new version can append a kind of change that an old version does not know, such as a new kind of revocation.
-  // The old version must not stop at this change. It must not skip the change as if it had applied it, either.
+  // A new version can append a kind of change that an old version does not know, such as a new kind of revocation. The
+  // old version must neither stop at this change nor skip it as if it had applied it.
   it('resets a gateway for a change that it does not know, and continues', async () => {
     const { url } = await startRedisServer(path);
     const a = await opened(url);
@@ -179,8 +179,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect([...a.faults, ...b.faults]).toEqual([]);
   });
 
-  // After a failover, the new primary may lack the latest changes and give their numbers to other changes. A gateway
-  // that has applied a lost change would then skip the change that now has its number.
+  // After a failover, the new primary may lack the latest changes and reuse their numbers. A gateway that has applied a
+  // lost change would then skip the change that now has its number.
   it('resets a gateway whose latest change was replaced by another one', async () => {
     const { url } = await startRedisServer(path);
     const a = await opened(url);
@@ -202,8 +202,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(b.faults).toEqual(['a change could not be applied: a bug']);
   });
 
-  // A server that is full still replies to reads, but no gateway can append its purges. If a gateway considered
-  // itself up to date, it would serve purged pages for as long as the server is full.
+  // A full server still replies to reads, but no gateway can append its purges. A gateway that considered itself up to
+  // date would serve purged pages for as long as the server is full.
   it('is not in sync while the server accepts no changes', async () => {
     const { url } = await startRedisServer(path);
     const [a, b] = [await opened(url), await opened(url)];
@@ -248,7 +248,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await a.log.append(purge('lost for now'));
     expect(a.log.syncedAt()).toBeLessThanOrEqual(frozenAt);
     server.thaw();
-    // The server may have received the change twice, because its first reply was too late.
+    // The server may have received the change twice, because its first reply came too late.
     await until(() => a.log.syncedAt() > frozenAt && (a.log.position()?.number ?? 0) > 0);
   });
 });

@@ -34,7 +34,7 @@ it('reads the secrets from their files', () => {
   });
 });
 
-// The errors of URL parsers contain the URL, and the URL contains the password.
+// Errors from URL parsers contain the URL, and the URL contains the password.
 it.each([
   ['redis://:planted/x@a', 'is not a valid URL'],
   ['http://:planted@a', 'does not begin with redis:// or rediss://'],

@@ -13,7 +13,7 @@ import { until } from '../builders/until.ts';
 
 type Items = readonly string[];
 
-/** Connects to a server. Other tests use other prefixes. */
+/** Connects to a server. Other tests use different prefixes. */
 async function connected(url: string, prefix: string): Promise<Redis> {
   const redis = connectTo(url, { prefix });
   cleanUpAfterFile(() => redis.close());
@@ -62,7 +62,7 @@ function member(redis: Redis, initial: Items = [], more: { everyone?: Member[] }
   return one;
 }
 
-/** Starts a document, which waits for Redis for only one second. Returns after the document has been read. */
+/** Starts a document that waits only one second for Redis. Returns once the document has been read. */
 async function started(one: Member): Promise<Member> {
   await one.document.start();
   await one.document.sync();
@@ -129,7 +129,7 @@ needsProgram('redis', 'a shared document', (path) => {
     const [a, b] = [await started(member(redis)), await started(member(redis))];
     expect(await a.document.takeTurn()).toBeDefined();
     expect(await b.document.takeTurn()).toBeUndefined();
-    // The gateway that holds the lease can extend its own turn.
+    // The gateway that holds the lease can extend it.
     expect(await a.document.takeTurn()).toBeDefined();
     const lease = redis.key('documents', 'list', 'lease');
     expect(await redis.command('', ['PTTL', lease])).toBeGreaterThan(0);
@@ -139,8 +139,8 @@ needsProgram('redis', 'a shared document', (path) => {
     expect(await turn.commit(['decided by b'])).toBe(true);
   });
 
-  // A gateway reads the counts. The machine then pauses it for a minute. After that, it tries to promote a check that
-  // another gateway has demoted in the meantime.
+  // A gateway reads the counts, and the machine then pauses it for a minute. Afterwards, it tries to promote a check
+  // that another gateway has demoted in the meantime.
   it('is not replaced by a gateway whose turn has ended or that has missed a change', async () => {
     const redis = await connected(server.url, prefix());
     const [paused, other] = [await started(member(redis)), await started(member(redis))];

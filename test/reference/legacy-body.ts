@@ -1,6 +1,5 @@
 /**
- * A list in a body. Its items have a type that says that they are present, because a test that reads a missing item
- * fails anyway.
+ * A list in a body. Its type assumes that every item is present, because a test that reads a missing item fails anyway.
  */
 export interface Items<Item> extends ReadonlyArray<Item> {
   readonly 0: Item;
@@ -12,8 +11,7 @@ export interface Items<Item> extends ReadonlyArray<Item> {
 }
 
 /**
- * All fields that tests read from JSON bodies. They are in one type, because only the test knows which fields to
- * expect.
+ * All fields that tests read from JSON bodies. They share one type, because only the test knows which fields to expect.
  */
 export interface LegacyBody {
   readonly actionDate: string;

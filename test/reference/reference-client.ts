@@ -16,7 +16,7 @@ export interface ReceivedResponse {
 
 /** The options of a call. */
 export interface Call {
-  /** The name in the Basic credential. By default, the password equals the name. Null sends no credential. */
+  /** The name in the Basic credential. By default, the password equals the name. If null, no credential is sent. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;

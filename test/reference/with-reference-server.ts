@@ -7,7 +7,7 @@ import {
 import type { Items, LegacyBody } from './legacy-body.ts';
 import { clientOf, type ReceivedResponse, type Call } from './reference-client.ts';
 
-/** The time at which the test clocks start, which is well after the seeded history. */
+/** The time at which the test clocks start, well after the seeded history. */
 export const TEST_NOW = Date.UTC(2026, 4, 4, 10, 30, 15, 250);
 
 /** A reference server for the tests of a single file. */
@@ -16,7 +16,7 @@ export interface ReferenceHarness {
   readonly server: () => ReferenceServer;
   /** Sets the server's clock, in epoch milliseconds. */
   readonly setNow: (at: number) => void;
-  /** Returns all questions. They are requested as admin in pages of 100. */
+  /** Returns all questions, requested as admin in pages of 100. */
   readonly questions: () => Promise<Items<LegacyBody>>;
 }
 

@@ -82,7 +82,7 @@ it('a comparison as HTML is one page without external resources', () => {
   expect(rendered('html', nothing)).toContain('There are no violations on either side.');
 });
 
-// SARIF contains this text as the message of a result. In JSON, a member named `unasked` contains the information.
+// In SARIF, this text is the message of a result. In JSON, the information is in a member named `unasked`.
 it.each([...REPORT_FORMATS].flatMap(([format, { kind }]) => (kind === 'data' && format !== 'sarif' ? [] : [format])))(
   '%s distinguishes a side without requests from a side without the violation',
   (format) => {

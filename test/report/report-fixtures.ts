@@ -1,14 +1,14 @@
 import type { AcceptedViolation, LedgerEntry, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
 import { type RenderOptions, type Report, type ReportScope, toReport } from '../../src/report/report.ts';
 
-/** The time of test snapshots. */
+/** The time of the test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 
-/** A text with all the characters that could end a quotation or begin markup in any format. */
+/** Text with all characters that could end a quotation or begin markup in any format. */
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
-/** Creates a ledger entry in which the given fields replace the defaults. */
+/** Creates a ledger entry with the given fields in place of the defaults. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '00000000000000a1',
@@ -66,7 +66,7 @@ export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<Led
   };
 }
 
-/** Creates an acceptance in which the given fields replace the defaults. */
+/** Creates an acceptance with the given fields in place of the defaults. */
 export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedViolation => ({
   fingerprint: '00000000000000a1',
   reason: 'known since 2019',

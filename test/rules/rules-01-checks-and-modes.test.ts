@@ -55,8 +55,7 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
 };
 
 /**
- * For each check, a call that the check refuses if it is enforced. For `responses`, the upstream's response violates
- * the contract.
+ * For each check, a call that it refuses when enforced. For `responses`, the upstream's response violates the contract.
  */
 const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),

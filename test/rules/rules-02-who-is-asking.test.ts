@@ -399,8 +399,7 @@ describe('rules 2: the upstream request of a documented operation is built from 
     const request = fake.requests.at(-1);
     const body = operation.body === undefined ? [] : ['content-length'];
     const names = Object.keys(request?.headers ?? {}).filter((name) => name !== 'content-length' || body.length > 0);
-    // If the response is stored, other callers can see every value that the upstream copies from the request into the
-    // response.
+    // If the response is stored, other callers can see every value that the upstream copies into it from the request.
     const stored = gateway.gateway.services.cache.stats().entries > 0;
     const known = stored ? allowed.filter((name) => !name.startsWith('x-forwarded-')) : allowed;
     expect(names.toSorted()).toEqual([...known, ...body].toSorted());

@@ -28,8 +28,8 @@ beforeEach(async () => {
 });
 
 /**
- * Responds with the example, whichever page is requested. If the example is a list, `counts` replaces its page count
- * and total count.
+ * Responds with the example, regardless of the requested page. If the example is a list, `counts` replaces its page
+ * count and total count.
  */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);

@@ -45,7 +45,7 @@ function questionsTitled(title: string): FakeAnswer {
   page.list[0]['title'] = title;
   return { json: page };
 }
-/** Responds with a page that contains the number of fetches before this one. */
+/** Responds with a page that contains the number of earlier fetches. */
 const numbered: FakeHandler = ({ path }) =>
   path === QUESTIONS ? questionsTitled(`answer ${asked()}`) : exampleAnswer({ method: 'GET', path });
 const titleOf = (answer: Answer) => answer.json.list[0].title;
@@ -66,8 +66,8 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 const alike: FakeHandler = () => questionsTitled('for all');
 
 /**
- * Sends the same request twice, and the upstream sends this response each time. Returns the number of requests that
- * reached the upstream.
+ * Sends the same request twice, to which the upstream sends this response. Returns the number of requests that reached
+ * the upstream.
  */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);

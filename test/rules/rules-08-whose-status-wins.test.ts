@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ upstream: fake });
 });
 
-/** Returns what a client of getComment receives if the upstream sends this response. */
+/** Returns what a client of getComment receives when the upstream sends this response. */
 async function through(answer: FakeAnswer, headers: Record<string, string> = {}) {
   fake.handler = () => answer;
   return gateway.call(COMMENT, { user: 'alice', headers });

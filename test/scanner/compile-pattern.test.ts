@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
 import { compilePattern } from '../../src/scanner/compile-pattern.ts';
 
-/** Runs an automaton on a string the way the module does. */
+/** Runs an automaton on a string, as the module does. */
 function accepts(rows: Uint8Array, text: string): boolean {
   let state = 1;
   for (const byte of Buffer.from(text)) {

@@ -113,7 +113,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
       invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
     },
-    // A name with an escape can be the spelling of any name.
+    // A name with an escape can spell any name.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
     // If a name is repeated, the parser uses the last member, but another parser may use the first.
@@ -152,7 +152,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['1'],
       closer: ['"\\u0061"'],
     },
-    // If a field is required anyway, expecting it has no effect.
+    // Expecting a field that is required anyway has no effect.
     { schema: { ...pair, 'x-expected': ['a'] }, valid: ['{"a":1}'], invalid: ['{}'] },
   ],
   arrays: [
@@ -348,8 +348,8 @@ describe('the scanner', () => {
     for (const text of ['12345678', '12', '1']) expect(compareNumber(Buffer.from(text))).toBe('both valid');
   });
 
-  // A lenient parser replaces these bytes, which can make two different names equal. A filter in front of the parser,
-  // and the client behind it, may then see different names.
+  // A lenient parser replaces these bytes, which can make two different names equal. A filter in front of the parser
+  // and the client behind it may then see different names.
   it.each([
     ['an overlong form', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
@@ -431,7 +431,7 @@ describe('the scanner', () => {
       'x-expected': ['a'],
     };
     const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
-    // Each body differs from the first one in a way that the reported differences show.
+    // Each body differs from the first in a way that the reported differences show.
     const bodies = [
       '{"list":[{"a":1,"x":5}]}',
       '{"list":[{"a":1},{"a":1,"x":5}]}',
@@ -530,8 +530,8 @@ describe('the scanner', () => {
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
-  // Bodies are stored after the tables, so tables that are compiled later overwrite bytes of earlier bodies. An
-  // attacker could have sent a body that exploits this.
+  // Bodies are stored after the tables, so tables compiled later overwrite parts of earlier bodies. An attacker could
+  // have sent a body that exploits this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>
@@ -544,8 +544,8 @@ describe('the scanner', () => {
     expect(first.scan(Buffer.from('"x"'))).toBeDefined();
   });
 
-  // Only bodies with an absolute address are searched for addresses of the legacy server. If the scan missed an
-  // address, it would be forwarded.
+  // Only bodies with an absolute address are searched for the legacy server's addresses. An address missed by the scan
+  // would be forwarded.
   it('finds an absolute address at every place', () => {
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
       schemas: new Map<string, JsonSchema>(),
@@ -562,11 +562,11 @@ describe('the scanner', () => {
         // If a name contains an escape, the scanner never reports the body as valid.
         if (!text.includes('\\')) expect(hasAddress(`{"a":1,"${text}":null}`)).toBe(true);
       }
-    // The result of one body must not affect the result of the next.
+    // The result for one body must not affect the result for the next.
     expect(hasAddress('{"a":1,"b":"11:00 a/b // http:"}')).toBe(false);
   });
 
-  // An excerpt that was written beyond the end of its area would overwrite the tables, which determine what is valid.
+  // An excerpt written beyond the end of its area would overwrite the tables, which determine what is valid.
   it.each([
     ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
     ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],

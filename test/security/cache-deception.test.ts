@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks on stored pages. Poisoning: a request contains something that changes the upstream's response but is
- * not part of the cache key, such as a header, the body of a GET or another spelling of the host. The response is
- * then stored for everyone. Deception: a victim opens an address that looks like a static file but returns the
- * victim's own page, which a cache then stores for everyone.
+ * Two attacks on stored pages. Poisoning: a request contains something that changes the upstream's response but is not
+ * part of the cache key, such as a header, the body of a GET or a different spelling of the host. The response is then
+ * stored for everyone. Deception: a victim opens an address that looks like a static file but returns the victim's own
+ * page, which a cache then stores for everyone.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -17,7 +17,7 @@ const QUESTIONS = '/services/v2/question.json';
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  // This upstream copies everything that it receives into its page.
+  // This upstream copies everything it receives into its page.
   fake = await startFakeUpstream(({ method, target, rawHeaders, body }) => {
     const example = exampleOf('listQuestions');
     const headers = rawHeaders.filter(
@@ -189,7 +189,7 @@ describe('an address that looks like a static file', () => {
 });
 
 describe('a parameter that is not in the contract', () => {
-  // Some servers read these targets as another method, another format or a script.
+  // Some servers read these targets as a different method, a different format or a script.
   it.each([
     '_method=DELETE',
     'callback=evil',

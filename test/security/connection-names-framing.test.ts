@@ -12,13 +12,12 @@ import { startRawServer, type RawRequest, type RawServer } from '../upstream/sup
 /*
  * The attack: a client sends `Connection: Content-Length`, because `Connection` lists the headers that are meant only
  * for the next hop. A proxy that follows this header forwards the body without its length. The upstream then assumes
- * that the request ends with its head. It treats the client's body as the next request on that connection, and the
- * gateway has never checked that request. A stricter upstream discards the body and still reports success. Therefore,
+ * that the request ends with its head, and treats the client's body as the next request on that connection, a request
+ * that the gateway has never checked. A stricter upstream discards the body and still reports success. Therefore,
  * framing headers and `Host` are never removed as connection headers, and every body is forwarded with a length or
  * chunked.
  *
- * The upstream in this test is a lenient one: it reads a second request after what it takes to be the end of the
- * first.
+ * The upstream in this test is lenient: it reads a second request after what it takes to be the end of the first.
  */
 
 const HIDDEN = 'DELETE /services/v2/hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
@@ -98,7 +97,7 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
 });
 
 describe('the upstream’s `Connection` header', () => {
-  // If a response lost its coding or its length this way, the client would misread it.
+  // If a response lost its coding or its length in this way, the client would misread it.
   it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],

@@ -11,10 +11,10 @@ import { until } from '../builders/until.ts';
 import { connectRaw, sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies that are sent one byte at a time, use
- * memory and slots that other callers need. Guessing: an attacker tries passwords, or pairs of names and passwords
- * that were stolen elsewhere, until one of them works, and each attempt makes Portico compute a slow hash. Both
- * attacks are stopped by limits that are cheap to check.
+ * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies sent one byte at a time, use up memory and
+ * slots that other callers need. Guessing: an attacker tries passwords, or name and password pairs stolen elsewhere,
+ * until one works, and each attempt makes Portico compute a slow hash. Limits that are cheap to check stop both
+ * attacks.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -223,9 +223,9 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing
-  // queue and the probe slots. Callers who logged in for the first time from other addresses were therefore refused
-  // with 429 or 503.
+  // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing queue
+  // and the probe slots. Callers logging in for the first time from other addresses were therefore refused with a 429
+  // or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');
@@ -267,8 +267,7 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // After this many refusals, the queue is full, and the address has taken all the positions that it is allowed to
-    // take.
+    // After this many refusals, the queue is full, and the address has taken all the positions that it may take.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
     // No delayed probe has ended yet, not even because of a deadline.

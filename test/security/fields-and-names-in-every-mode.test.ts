@@ -8,10 +8,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Header injection: a value from the client or the upstream contains a line break. If it is copied into
- * a message, it adds headers, or a whole response, that the attacker has chosen. Prototype pollution: a query, path
- * or body contains a name such as `__proto__` or `constructor`. Storing a value under this name in an object can
- * change all objects, and looking up the name in an object can find an inherited value.
+ * Two attacks. Header injection: a value from the client or the upstream contains a line break. If it is copied into a
+ * message, it adds headers, or a whole response, chosen by the attacker. Prototype pollution: a query, path or body
+ * contains a name such as `__proto__` or `constructor`. Storing a value under this name in an object can change all
+ * objects, and looking up the name in an object can find an inherited value.
  */
 
 let fake: FakeUpstream;

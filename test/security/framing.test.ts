@@ -6,11 +6,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) disagree
- * on where it ends. The bytes that one of them reads as the body are the next request for the other. Nobody has
- * checked that request, and it arrives on a connection that other callers use. Therefore, ambiguous messages are
- * refused before anything is sent upstream (test/trust/raw-cases.ts lists them), and accepted messages are forwarded
- * with new framing.
+ * The attack: a message is written so that Portico and the server behind it (or a load balancer in front of it)
+ * disagree on where it ends. The bytes that one reads as the body are the next request for the other. Nobody has
+ * checked that request, and it arrives on a connection used by other callers. Therefore, ambiguous messages are refused
+ * before anything is sent upstream (test/trust/raw-cases.ts lists them), and accepted messages are forwarded with new
+ * framing.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -121,7 +121,7 @@ describe('a header folded over two lines', () => {
 });
 
 describe('two Authorization headers', () => {
-  // Portico would check the first header, and a server behind it might use the other one.
+  // Portico would check the first header, and a server behind it might use the other.
   it.each(WAYS)('are refused on %s (%s), whatever they contain', async (_name, mode, target) => {
     for (const second of [basic('bob'), basic('admin'), '']) {
       const fields = [`Content-Length: ${BODY.length}`, `authorization: ${second}`, 'Connection: close'];

@@ -8,7 +8,7 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a body of a permitted size takes seconds to parse, traverse or report on, and no other caller is served
+ * The attack: a body of a permitted size takes seconds to parse, traverse or report on. No other caller is served
  * during that time. The body can come from a client, or from a broken or hostile upstream.
  */
 
@@ -125,7 +125,7 @@ const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTION
 
 describe('other callers', () => {
   it('are served while hostile bodies are refused and forwarded', async () => {
-    // Of all hostile bodies, these took by far the longest to process. They are small enough to be copied quickly.
+    // Of all hostile bodies, these took by far the longest to process. They are small enough to copy quickly.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all invalid|of escapes/;
     const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
     await plain();
@@ -141,7 +141,7 @@ describe('other callers', () => {
       });
       holds.push([what, Math.round(hold)]);
     }
-    // Eight megabytes of brackets once took four seconds. The limit is generous, because the client and the upstream
+    // Eight megabytes of brackets once took four seconds. The limit is generous because the client and the upstream
     // share this process.
     expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
   });

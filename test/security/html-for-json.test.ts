@@ -4,10 +4,10 @@ import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builde
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: the upstream responds to a documented request with a body that is not JSON and contains a user's text:
- * a title, a comment or a search term. If the body has no type or is labeled as plain text, a browser that opens it
- * may guess that it is a page. The user's text then runs as a script on the public host. The level of the `responses`
- * check determines whether the response is forwarded. If it is, a header tells the browser not to guess.
+ * The attack: the upstream responds to a documented request with a body that is not JSON and contains a user's text: a
+ * title, a comment or a search term. If the body has no type or is labeled as plain text, a browser that opens it may
+ * guess that it is a page and run the user's text as a script on the public host. The level of the `responses` check
+ * determines whether the response is forwarded. If it is, a header tells the browser not to guess.
  */
 
 const LIST = '/services/v2/question.json';
@@ -51,8 +51,8 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
-  // The browser and Portico may choose different types. The two headers have the same name, so Portico must not look
-  // only at the first.
+  // The browser and Portico may choose different types. The two headers have the same name, so Portico must not
+  // consider only the first.
   it.each([
     ['text/html second', ['application/json', 'text/html']],
     ['text/html first', ['text/html', 'application/json']],

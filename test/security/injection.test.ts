@@ -26,7 +26,7 @@ beforeEach(() => {
 
 /*
  * The attack: a value in a request contains a line break and is copied into a header of a response or of an upstream
- * request. The line break then adds a header, or a whole response, that the attacker has chosen.
+ * request. The line break then adds a header, or a whole response, chosen by the attacker.
  */
 const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -108,7 +108,7 @@ describe('header injection', () => {
 
 /*
  * The attack: a client chooses a name that every object inherits. If the gateway stores a value under that name, all
- * objects change. If the gateway looks the name up, it finds a value that was never set.
+ * objects change. If the gateway looks up the name, it finds a value that was never set.
  */
 describe('prototype pollution', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf'];

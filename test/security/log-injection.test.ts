@@ -7,9 +7,9 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: a client sends text that looks like something else in the log. A line break begins a forged line, a
- * quotation mark adds a forged member, and an escape sequence makes a reader's terminal hide lines or run commands.
- * The single-byte forms of these sequences (U+0080 to U+009F), line separators, and marks that reverse the direction
- * of writing are valid in JSON, so they must be escaped too.
+ * quotation mark adds a forged member, and an escape sequence makes a reader's terminal hide lines or run commands. The
+ * single-byte forms of these sequences (U+0080 to U+009F), line separators, and marks that reverse the writing
+ * direction are valid in JSON, so they must be escaped too.
  */
 
 let fake: FakeUpstream;

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
-/* The attack: requests and responses that are too large in some way and use up memory, time or upstream slots. */
+/* The attack: oversized requests and responses use up memory, time or upstream slots. */
 
 const QUESTIONS = '/services/v2/question.json';
 const COMMENT = '/services/v2/comment/271.json';

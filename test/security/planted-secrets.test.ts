@@ -37,8 +37,8 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 /*
  * The attack: someone who reads the ledger, its file, the log, the metrics, the exported spans, the console, a report
  * or one of the gateway's error pages collects other people's passwords, tokens, names and addresses. The test puts
- * secrets at random into every place where a client or the upstream can send text. It then searches for them in every
- * place that other people can read.
+ * random secrets into every place where a client or the upstream can send text, and then searches for them everywhere
+ * that other people can read.
  */
 
 interface Place {
@@ -61,7 +61,7 @@ const keptIn = (folder: string) => ({
   ladder: { file: join(folder, 'ladder.json') },
 });
 
-/** Settings that prevent invalid HTTP responses and wrong passwords from blocking later requests. */
+/** Settings that keep invalid HTTP responses and wrong passwords from blocking later requests. */
 const unhindered = {
   upstream: { circuit: { failures: 10_000 } },
   cache: { failures: { after: 0 } },
@@ -115,11 +115,11 @@ async function send({ gateway }: Place, secrets: Secrets, target: string, call: 
   return answer;
 }
 
-/** Returns the text of a response that comes from the gateway itself. For any other response, returns an empty text. */
+/** Returns the text of a response from the gateway itself, or an empty string for any other response. */
 const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
-/** Returns everything that others can read about a gateway, except the parts that have already been searched. */
+/** Returns everything that others can read about a gateway, except the parts already searched. */
 async function readable(place: Place): Promise<string> {
   const { gateway } = place;
   const snapshot = await gateway.gateway.services.ledger.snapshot();
@@ -128,7 +128,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs an action several times with new secrets. The secrets are searched for after each run, and again at the end. */
+/** Runs an action several times with new secrets. Searches for the secrets after each run and once more at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
@@ -147,7 +147,7 @@ async function plant(
 
 const secretless = { 'Cache-Control': 'no-cache' };
 
-/** Returns one mode's share of a list. The three modes divide the list among them. */
+/** Returns one mode's share of a list, which is divided among the three modes. */
 const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
   all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
 
@@ -286,10 +286,10 @@ describe.each(MODES)('in %s, secrets', (mode) => {
 
 const PLAIN: RenderOptions = { version: '0', columns: 100, colors: false };
 
-// Finding lines in the contract is the slowest part of creating a report, so it is done only once for all modes.
+// Finding lines in the contract is the slowest part of creating a report, so it is done once for all modes.
 const placeOfEntry = createContractPlaces(undefined, loadOperations(CONTRACT_DEFAULTS), '/');
 
-/** Returns the report that `portico report` renders for a ledger. */
+/** Returns the report rendered by `portico report` for a ledger. */
 async function reportOn(file: string): Promise<Report> {
   const snapshot = await ledgerAt({ ...LEDGER_DEFAULTS, file }).read({});
   if (snapshot === undefined) throw new Error('there is no ledger');
@@ -310,7 +310,7 @@ describe('after all of these runs, secrets', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    // Each of these requests reads a new snapshot of the ledger, so only a few requests are made.
+    // Each of these requests reads a new snapshot of the ledger, so only a few are made.
     for (const { fingerprint } of snapshot.entries.slice(0, propertyRuns(20)))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');
@@ -380,7 +380,7 @@ describe('after all of these runs, secrets', () => {
   });
 
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {
-    // There are two walks, because the ids found in a walk determine which operations it requests.
+    // There are two walks, because the ids found during a walk determine which operations it requests.
     for (const own of [planted.slice(-8, -4), planted.slice(-4)]) {
       const answers = OPERATIONS.map(
         (operation) => [operation, own.map((secrets) => secretAnswers(operation, secrets))] as const,

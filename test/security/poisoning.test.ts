@@ -9,7 +9,7 @@ import { until } from '../builders/until.ts';
 
 /*
  * The attack: a client sends a `Host` header (or a forwarding header) of its choice. If addresses in responses are
- * rewritten to the public address, that host appears in the page. If the page is stored, it sends every later client
+ * rewritten to the public address, that host appears in the page. If the page is stored, it directs every later client
  * to the attacker's host, possibly with a password. Therefore, stored responses contain the upstream's own addresses,
  * and each client receives the host that it requested.
  */
@@ -129,10 +129,10 @@ describe('an invalid Host', () => {
 });
 
 /*
- * The attack: an upstream copies request headers into the page, as servers do with `X-Forwarded-Host` in links and
- * with request ids in comments. The client whose request fills the cache chooses those headers, and all other callers
- * receive the page. Therefore, if the response will be stored, the upstream request contains nothing that the client
- * chose, except the parts that are also in the cache key.
+ * The attack: an upstream copies request headers into the page, as servers do with `X-Forwarded-Host` in links and with
+ * request ids in comments. The client whose request fills the cache chooses those headers, and all other callers
+ * receive the page. Therefore, if the response will be stored, the upstream request contains nothing chosen by the
+ * client except what is also in the cache key.
  */
 describe('an upstream that copies every header of a request into its page', () => {
   const EVIL = {
@@ -250,8 +250,8 @@ describe('an upstream that copies every header of a request into its page', () =
         expect(page?.text).not.toContain(basic('bert').slice(6));
         expect(page?.text).not.toMatch(EVIL_TRACES);
       }
-      // After the copied credential has been detected, pages are stored separately for each caller, and each page is
-      // served only to its own caller.
+      // Once the copied credential is detected, pages are stored separately for each caller and served only to that
+      // caller.
       expect(leading.status).toBe(502);
       expect(later.map(({ status }) => status)).toEqual([200, 200]);
     },

@@ -12,9 +12,9 @@ import { until } from '../builders/until.ts';
 
 /*
  * The attack: someone who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
- * email addresses and the text of private comments. The test adds a mark to every text that a caller or the upstream
- * can send. No mark may appear in anything that operators or other people can read. A log line identifies a request
- * by its operation or by the form of its path, never by its content.
+ * email addresses and the text of private comments. The test adds a mark to every piece of text that a caller or the
+ * upstream can send. No mark may appear in anything that operators or other people can read. A log line identifies a
+ * request by its operation or by the form of its path, never by its content.
  */
 
 const MARK = 'leak7';
@@ -23,7 +23,7 @@ const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Headers with marks. Any client may send such headers. */
+/** Headers with marks, which any client may send. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,
@@ -170,7 +170,7 @@ async function expectNoMark(gateway: TestGateway): Promise<void> {
   expect(text).not.toContain(ID);
 }
 
-/** Returns everything that a client receives in an error from Portico: status line, headers and body. */
+/** Returns everything that a client receives in an error from Portico: the status line, headers and body. */
 const readByClient = ({ text, rawHeaders }: Answer) => `${text}\n${rawHeaders.join('\n')}`.toLowerCase();
 
 describe.each(MODES)('in %s, marked text from callers', (mode) => {

@@ -8,11 +8,11 @@ import { until } from '../builders/until.ts';
 import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In `observe` mode,
- * this takes no credential and hardly any bandwidth. Each such body once occupied one of the few upstream slots until
- * it ended. With 32 such clients, every other request that needed the upstream received a 503. Therefore, bodies
- * whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in total,
- * per caller and per address. In `observe` mode, streams above these limits are only counted, and only the memory for
+ * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In `observe` mode, the
+ * attack takes no credential and hardly any bandwidth. Each of these bodies once occupied one of the few upstream slots
+ * until it ended. With 32 slow clients, every other request that needed the upstream received a 503. Therefore, bodies
+ * whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in total, per
+ * caller and per address. In `observe` mode, streams above these limits are only counted, and only the memory for
  * streams is limited.
  */
 
@@ -31,7 +31,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // This body never ends, so it occupies the gateway just like a body that a client does not read.
+    // This body never ends, so it occupies the gateway just as an unread body does.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;
@@ -110,18 +110,18 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   });
 });
 
-// In `observe` mode, streams above these limits are only counted, because Portico must not change how a server
-// behaves.
+// In `observe` mode, streams above these limits are only counted, because Portico must not change the server's
+// behavior.
 describe.each(['staging', 'strict'])('in %s', (mode) => {
   it('a client over the limit of its address or caller gets 503 with Retry-After', async () => {
     const gateway = await start(mode, { streams: { total: 4, perCaller: 2, perAddress: 3 } });
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The limit for the caller is used up, whatever the address is.
+    // The caller's limit is used up, whatever the address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
-    // The limit for the address and the total limit are both used up.
+    // Both the address's limit and the total limit are used up.
     expect([await anyone('203.0.113.1', 'admin'), await anyone('203.0.113.9', 'admin')]).toEqual([503, 503]);
     const upload = { method: 'POST', headers: ['Transfer-Encoding: chunked'], body: '2\r\n{}' };
     const refused = await open(gateway, ANY, { from: '203.0.113.1', user: 'bob', ...upload });

@@ -7,9 +7,9 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 /*
  * The attack: a path looks harmless to Portico but means something else to the server behind it. Servers disagree on
  * the meaning of `..`, `%2e`, `..;x`, a backslash or an encoded slash, so a rule that allows `/services/v2/**` could
- * also give access to `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a
- * caller's credential to another host. The upstream of this test records every target that it receives. Each target
- * must begin with the base path and must not lead out of it.
+ * also grant access to `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's
+ * credential to another host. The upstream in this test records every target that it receives. Each must begin with the
+ * base path and must not lead out of it.
  */
 
 const BASE = '/qa';
@@ -51,7 +51,7 @@ const REFUSED = {
   'a fragment': ['/services/v2/comment/1.json#x', '/services/v2/question.json?q=1#x'],
 } as const;
 
-/** Targets that look like addresses of another host. */
+/** Targets that look like addresses on another host. */
 const FOREIGN = [
   '//evil.example/services/v2/comment/1.json',
   '///evil.example/x',
@@ -90,7 +90,7 @@ const send = (mode: string, target: string, method = 'GET', host = 'public.examp
     '',
   );
 
-/** Checks that every target that the upstream received is under its base path and names no other host. */
+/** Checks that every target that the upstream received is under its base path and contains no other host. */
 function expectInside(): void {
   for (const { target, headers } of fake.requests) {
     expect(target.startsWith(`${BASE}/`)).toBe(true);

@@ -9,10 +9,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The attack: a response without a length ends when its connection ends. If an attacker between Portico and the
- * upstream resets that connection, or if the upstream's process is killed, the part that has been received looks like
- * the whole body: a page without its last items, half an export or a truncated file. If this part is forwarded as a
- * complete 200 response, or stored, nobody notices the loss. Therefore, only a clean end of the connection ends a
- * body. After a reset, Portico breaks the client's connection, or sends a 502 if it has not replied yet.
+ * upstream resets that connection, or if the upstream's process is killed, the received part looks like the whole body:
+ * a page without its last items, half an export or a truncated file. If that part is stored, or forwarded as a complete
+ * 200 response, nobody notices the loss. Therefore, only a clean end of the connection ends a body. After a reset,
+ * Portico breaks the client's connection, or sends a 502 if it has not replied yet.
  */
 
 const DOCUMENTED = '/services/v2/comment/271.json';
@@ -50,7 +50,7 @@ async function call(
     const { socket } = response;
     for (const part of parts) {
       socket?.write(part);
-      // A reset discards bytes that have been received but not yet read.
+      // A reset discards bytes that were received but not yet read.
       for (let turns = 0; turns < 10; turns += 1) await turn();
     }
     if (ending === 'reset') socket?.resetAndDestroy();

@@ -5,11 +5,11 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: the upstream, or someone who can write its responses, encodes a body in a way that Portico cannot
- * decode. If the bytes were forwarded without their `Content-Encoding`, the client would misread them. If they were
- * stored, all callers would. Therefore, such bytes are always forwarded with their coding, and are never stored in
- * the cache, even if they look valid. For example, plain JSON that is labeled as `compress` would pass every check of
- * the body, but the client's decoder would turn it into a different text.
+ * The attack: the upstream, or someone who can write its responses, encodes a body in a way that Portico cannot decode.
+ * If the bytes were forwarded without their `Content-Encoding`, the client would misread them. If they were stored, all
+ * callers would. Therefore, these bytes are always forwarded with their coding and never stored in the cache, even when
+ * they look valid. For example, plain JSON that is labeled as `compress` would pass every check of the body, but the
+ * client's decoder would turn it into different text.
  */
 
 const LIST = '/services/v2/question.json';
@@ -49,8 +49,8 @@ describe.each(NAMES)('in %s', (name) => {
       fake.requests.length = 0;
       for (let call = 1; call <= 2; call += 1) {
         const answer = await gateway.call(target);
-        // If a body may contain private members of a comment that must be removed, and Portico cannot read the body,
-        // the response is refused.
+        // If Portico cannot read a body that may contain private comment members to be removed, it refuses the
+        // response.
         if (target === COMMENT && answer.status === 502) expect(answer.headers).not.toHaveProperty('content-encoding');
         else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
         expect([target, fake.requests.length]).toEqual([target, call]);

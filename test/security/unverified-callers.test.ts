@@ -111,8 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Each request is sent twice, because the first request may leave something in the memo or the cache that affects
-  // the second.
+  // Each request is sent twice, because the first may leave something in the memo or the cache that affects the second.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
@@ -170,8 +169,8 @@ describe('an unverified caller under enforced permissions', () => {
     expect(fake.requests).toHaveLength(before);
   });
 
-  // If the verifier cannot be reached, nothing is known about a credential, so a caller whose credential is valid
-  // must not receive a 401.
+  // If the verifier cannot be reached, nothing is known about a credential, so a caller with a valid one must not
+  // receive a 401.
   it('gets 503 if the verifier is unreachable, but still gets public pages', async () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED }, clock);

@@ -6,9 +6,9 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: an upstream sends responses that begin with unexpected bytes. A `100 Continue` that nobody had
- * requested turned every documented exchange into a 502, even if an upload had already been carried out. A status or
- * reason phrase that Node refuses to write turned the upstream's error into an internal error.
+ * The attack: an upstream sends responses that begin with unexpected bytes. An unsolicited `100 Continue` turned every
+ * documented exchange into a 502, even when an upload had already been carried out. A status or reason phrase that Node
+ * refuses to write turned the upstream's error into an internal error.
  */
 
 let fake: FakeUpstream;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateways.set('observe', await startTestGateway({ upstream: fake, config: { mode: 'observe', upstream } }));
 });
 
-/** Requests that are forwarded in different ways, each with a valid body for its response. */
+/** Requests that are forwarded in different ways, each with a valid response body. */
 const WAYS = {
   'a documented page': ['GET', targetOf(operationOf('listQuestions')), exampleOf('listQuestions')],
   'a documented upload': ['POST', targetOf(operationOf('uploadGdprFile')), exampleOf('uploadGdprFile')],
@@ -36,8 +36,7 @@ const IN_EVERY_MODE = ['strict', 'observe'].flatMap((mode) =>
 const SUCCESS = '200 OK';
 
 /**
- * Sends one of these requests. The upstream writes the given bytes, and then its final response with this status
- * line.
+ * Sends one of these requests. The upstream writes the given bytes and then its final response with this status line.
  */
 async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
   const body = JSON.stringify(WAYS[way][2]);

@@ -228,7 +228,7 @@ describe('the access log file', () => {
     return JSON.parse(JSON.stringify(expectedMembers(trace, path))) as Line;
   }
 
-  /** Returns all members that a line can have, in their order. A line does not contain the undefined ones. */
+  /** Returns all members that a line can have, in order. Undefined members are left out of the line. */
   function expectedMembers(trace: Trace, path: string): Line {
     const { upstream } = trace;
     const checks = CHECK_NAMES.flatMap((name) => {
@@ -480,7 +480,7 @@ describe('the log of several processes in one pipe', () => {
     write();`;
 
   // If a pipe's reader is slow, the pipe accepts larger writes in parts, with writes from other processes in between.
-  // The lines of two requests are then mixed into one line that no log reader can parse.
+  // Two requests' lines are then mixed into one that no log reader can parse.
   it('consists of whole lines, however slowly it is read', async () => {
     const slowly = 'dd bs=3000 status=none';
     const child = spawn('sh', [

@@ -46,7 +46,7 @@ describe('the headers for the receiver', () => {
     expect(headersOf({ headers: undefined, headersFile: undefined })).toEqual({ headers: {} });
   });
 
-  // A line break in a value would add a header that the attacker has chosen to every export.
+  // A line break in a value would add a header chosen by the attacker to every export.
   it.each(['a=b%0d%0aX-Evil: 1', 'a%0a=b', 'a b=c', 'a=%00'])('are refused if they cannot be sent: %s', (headers) => {
     expect(headersOf({ headers, headersFile: undefined })).toEqual({ fault: 'contains a header that cannot be sent' });
   });
@@ -114,7 +114,7 @@ describe('the configuration of tracing', () => {
     expect(read({}, { OTEL_TRACES_SAMPLER_ARG: '0.125' }).settings.tracing.sampleRatio).toBe(0.125);
   });
 
-  // Another user on the machine reads the API key in a file that everyone can read.
+  // Another user on the machine reads the API key from a world-readable file.
   it('is refused with a real upstream if others can read the headers', () => {
     const headersFile = join(tempFolder(), 'headers');
     writeFileSync(headersFile, 'api-key=abc');

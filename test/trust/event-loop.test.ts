@@ -4,8 +4,8 @@ import { measureTurns } from '../../tools/prove/load/event-loop.ts';
 /*
  * The attack: a body of the maximum size takes so long to decode, parse, validate, describe or sample that no other
  * client is served during that time. `npm run prove -- --only event-loop` tries all bodies, with a limit of 50 ms for
- * one turn of the event loop. This test tries the kinds of bodies that once took longest. Its limit is generous. It
- * applies to CPU time, so that other processes on the machine do not affect the result.
+ * one turn of the event loop. This test tries the kinds of bodies that once took longest. Its limit is generous, and
+ * applies to CPU time so that other processes on the machine do not affect the result.
  */
 const ONCE_SLOWEST = /invalid|in an item|in all items|random|indices|escaped quotes|not UTF-8|cells|quotes/;
 

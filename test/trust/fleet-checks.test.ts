@@ -62,7 +62,7 @@ describe('the simulation of a fleet', () => {
   });
 });
 
-// Without these tests, a check that is unable to find anything would look like a fleet without failures.
+// Without these tests, a check that cannot find anything would look like a fleet without failures.
 describe('the checks of a fleet', () => {
   it('find a planted outdated read, and measure how old it was', () => {
     const write = writes[0] as WriteEvent;
@@ -107,7 +107,7 @@ describe('the checks of a fleet', () => {
       excessAtPurges: [at(1030)],
       mostPerPeriod: 2,
     });
-    // The purge can arrive as late as 1120, so it may have removed the page that the second fetch stored.
+    // The purge can arrive as late as 1120, so it may have removed the page stored by the second fetch.
     expect(judged(0, 1025, 2000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [at(2000)] });
     expect(judged(0, 1125, 2000)).toMatchObject({ periods: 2, excess: [at(2000)], excessAtPurges: [] });
     expect(judged(0, 5000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [] });
@@ -197,8 +197,8 @@ describe('the page docs/scale.md', () => {
       commandsPerSecond: 10_000,
       gatewayCores: 0.05,
       redisCores: 0.2,
-      // Each gateway receives 100 requests per second. The responses to half of them are stored for 20 seconds, and
-      // take 2,000 bytes each.
+      // Each gateway receives 100 requests per second. The responses to half of them are stored for 20 seconds and take
+      // 2,000 bytes each.
       gatewayBytes: 102_000_000,
       redisBytes: 12_000_000,
       saturatesFirst: 'Redis (pages and locks)',

@@ -4,12 +4,12 @@ import { cacheResult } from '../../tools/fleet/checks.ts';
 import { runFleet } from '../../tools/fleet/run-fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 
-/** The rows whose bounds do not depend on the speed of the machine. */
+/** The rows whose bounds do not depend on the machine's speed. */
 const CERTAIN = /^failed requests|^reads more than 30 s|^pages that belong to another caller/;
 
 /*
- * A short run of `npm run fleet`, without disturbances. The bounds that depend on the speed of the machine are not
- * checked, because other tests run at the same time.
+ * A short run of `npm run fleet`, without disturbances. Bounds that depend on the machine's speed are not checked,
+ * because other tests run at the same time.
  */
 needsProgram('redis', 'a fleet behind a balancer', (redis) => {
   needsProgram('nginx', 'with nginx', (nginx) => {

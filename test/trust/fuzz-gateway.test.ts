@@ -8,8 +8,8 @@ import { anyScript, type FuzzScript } from './fuzz-script.ts';
 /**
  * The attack: arbitrary requests from several callers in any order, with arbitrary responses from the upstream.
  * Whatever they contain, the gateway has no internal errors, its errors have one form, each response is well framed, no
- * caller receives a response that is meant for another, and the log contains neither passwords nor values. In strict
- * mode, the upstream receives only documented requests.
+ * caller receives a response meant for another, and the log contains neither passwords nor values. In strict mode, the
+ * upstream receives only documented requests.
  */
 
 const CORPUS = new URL('corpus/', import.meta.url);
@@ -32,7 +32,7 @@ describe.each(['strict', 'staging', 'observe'] as const)('random scripts in %s',
         try {
           await replay(script);
         } catch (error) {
-          // If a test fails, fast-check prints every value, which can take megabytes.
+          // When a test fails, fast-check prints every value, which can take megabytes.
           failure = String(error).slice(0, 5000);
           throw error;
         }

@@ -206,7 +206,7 @@ const PATHS = OPERATIONS.map(({ method, target }) => {
   const marks = { job: '~', node: '~', issue: '~', comment: '~', group: '~', topic: '~', user: '~', answer: '~' };
   return { method, path: new RegExp(`^${RegExp.escape(target(marks)).replaceAll(/\\x7e|~/g, '[0-9]+')}$`) };
 });
-/** Headers of the client that must not reach the upstream on documented paths. */
+/** Client headers that must not reach the upstream on documented paths. */
 const NEVER_SENT = [
   'cookie',
   'x-auth-token',
@@ -247,7 +247,7 @@ function problemOfRequest(
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
 
-/** Returns the simplest path that a lenient server could take a path to mean. */
+/** Returns the simplest path as which a lenient server could interpret a path. */
 const simplest = (path: string) =>
   path
     .replaceAll(/%([2-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

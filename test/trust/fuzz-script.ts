@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 
 /*
- * The random requests and responses of the fuzz test. A script is plain JSON, so that it can be stored in the corpus
- * and replayed. Texts are Latin-1, with one character per byte.
+ * The fuzz test's random requests and responses. A script is plain JSON, so that it can be stored in the corpus and
+ * replayed. Text is Latin-1, with one character per byte.
  */
 
-/** How the upstream handles a request. In strings, `$CALLER` stands for a mark of the caller who sent the request. */
+/** How the upstream handles a request. In strings, `$CALLER` stands for the mark of the caller who sent the request. */
 export interface UpstreamAct {
   /**
    * `respond`: send a response. `reset`: break the connection before the response. `cut`: break the connection in the
@@ -15,11 +15,11 @@ export interface UpstreamAct {
   readonly kind: 'respond' | 'reset' | 'cut';
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The body, or `$EXAMPLE` with the id of an operation for the operation's documented response. */
+  /** The body, or `$EXAMPLE` with an operation's id for that operation's documented response. */
   readonly body: string;
 }
 
-/** One request, and the upstream's response in case the request reaches the upstream. */
+/** One request, and the upstream's response if the request reaches the upstream. */
 export interface FuzzStep {
   readonly method: string;
   readonly target: string;
@@ -117,7 +117,7 @@ const documented = tuple(constantFrom(...OPERATIONS), query).map(([operation, te
   body: operation.body === undefined ? null : JSON.stringify(operation.body),
 }));
 
-/** A target in which a few characters have been replaced, inserted or removed. */
+/** A target with a few characters replaced, inserted or removed. */
 const mutated = (target: string) =>
   array(tuple(fc.nat(), fc.nat(2), constantFrom(...ODD_CHARACTERS, ...ODD_PIECES)), { minLength: 1, maxLength: 3 }).map(
     (changes) =>

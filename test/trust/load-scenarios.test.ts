@@ -6,7 +6,7 @@ import { reloadUnderLoad, rollingRestart } from '../../tools/prove/load/restarts
 import { soak } from '../../tools/prove/load/soak.ts';
 
 /*
- * The load scenarios of `npm run prove`, each for a second or two, and without the limits on speed and memory. The
+ * The load scenarios of `npm run prove`, each run for a second or two without the limits on speed and memory. The
  * remaining limits do not depend on the machine: no page for the wrong caller, no unexpected status, no lost request,
  * no violation missing from the ledger and no damaged file.
  */

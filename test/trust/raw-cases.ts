@@ -2,16 +2,14 @@ import { basic } from '../builders/call.ts';
 
 /*
  * The messages of the raw-socket tests, as bytes. Each case states which responses the client receives, whether the
- * connection can be used afterwards, and how many requests reach the upstream.
+ * connection remains usable, and how many requests reach the upstream.
  */
 
-/** The values that differ between two runs of a case. */
+/** The values that differ between runs of a case. */
 export interface RawTargets {
-  /** The value of the `X-Case` header, which every request of the case has. */
+  /** The value of the `X-Case` header in every request of the case. */
   readonly id: string;
-  /**
-   * A target that supports GET, and a target that supports POST. The upstream's response to both has the status 200.
-   */
+  /** A target that supports GET, and one that supports POST. The upstream responds to both with status 200. */
   readonly target: string;
   readonly write: string;
   /** A stored page, and its entity tag. */
@@ -45,7 +43,7 @@ const CRLF = '\r\n';
 type Bytes = RawCase['bytes'];
 
 const lines = (...all: readonly string[]) => [...all, '', ''].join(CRLF);
-/** A head with a credential but without a `Host`. */
+/** A head with a credential but no `Host`. */
 const bare =
   (requestLine: string, ...headers: readonly string[]): Bytes =>
   ({ id, target, write }) =>

@@ -11,9 +11,9 @@ import { RAW_CASES } from './raw-cases.ts';
 import { mapInParallel, runRawCase, sendBytes, statusesIn } from './raw-runner.ts';
 
 /*
- * Two attacks. In the first, a client sends broken messages again and again, and each of them leaves a little memory
- * or a socket behind. In the second, a client disconnects at an unfortunate moment or never finishes what it began,
- * so that whatever was reserved for it is never released.
+ * Two attacks. In the first, a client repeatedly sends broken messages, each of which leaves a little memory or a
+ * socket behind. In the second, a client disconnects at an unfortunate moment or never finishes what it began, so that
+ * whatever was reserved for it is never released.
  */
 
 const COMMENT = '/services/v2/node/118/comment.json';
@@ -70,12 +70,12 @@ describe('the table of raw messages, sent again and again,', () => {
   };
 
   it('leaves neither memory nor sockets behind', { timeout: 600_000 }, async () => {
-    // The first round fills memories of limited size and compiles code.
+    // The first round fills bounded caches and compiles code.
     await round();
     const held = await heldMemory(async () => {
       for (let count = 0; count < ROUNDS; count += 1) await round();
     });
-    // Compiled code and memories of limited size still grow a little, but by less than a kilobyte per message.
+    // Compiled code and bounded caches still grow a little, but by less than a kilobyte per message.
     expect(held).toBeLessThan(ROUNDS === 1 ? 2_000_000 : 8_000_000);
     await expectNoSockets();
     for (const gateway of both()) expect((await gateway.call('/services/v2/comment/271.json')).status).toBe(200);
@@ -84,9 +84,7 @@ describe('the table of raw messages, sent again and again,', () => {
 
 describe('a client that leaves', () => {
   const MESSAGES = { counted: COUNTED, chunked: CHUNKED };
-  /**
-   * Sends the first bytes of a message, and then ends or resets the connection. Returns everything that was received.
-   */
+  /** Sends the first bytes of a message, then ends or resets the connection. Returns everything received. */
   async function leave(port: number, bytes: string, how: 'end' | 'reset'): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     let text = '';
@@ -115,7 +113,7 @@ describe('a client that leaves', () => {
       await expectNoSockets();
     });
 
-    // If a client ends its side of the connection, Node treats the client as gone, as most proxies do.
+    // When a client ends its side of the connection, Node treats the client as gone, as most proxies do.
     it.each(['end', 'reset'] as const)('or after the last one by %s is served at most once', async (how) => {
       for (const gateway of both()) {
         fake.requests.length = 0;
@@ -141,8 +139,7 @@ describe('a client that does not finish', () => {
     'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
   };
 
-  // The attack, known as Slowloris: a client opens many connections and leaves the request on each of them
-  // unfinished.
+  // The attack, known as Slowloris: a client opens many connections and leaves the request on each unfinished.
   it('with its request gets 408 in time, and the connection is closed', async () => {
     const all = both().flatMap((gateway) =>
       Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),

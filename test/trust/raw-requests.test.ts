@@ -18,17 +18,17 @@ import {
 } from './raw-runner.ts';
 
 /*
- * The attack: a message is almost valid HTTP/1.1, so that Portico and a balancer or proxy in front of it, or the
- * server behind it, read the same bytes differently. If they disagree on the Host, the version, the end of the body
- * or the number of requests, one of them checks a different request from the one that the other executes. Therefore,
- * such messages are refused with the usual error body before anything is sent upstream, and the rest of the
- * connection is not read. After all other messages, the next message on the connection is read from the right byte.
+ * The attack: a message is almost valid HTTP/1.1, so that Portico and a load balancer or proxy in front of it, or the
+ * server behind it, read the same bytes differently. If they disagree on the Host, the version, the end of the body or
+ * the number of requests, one checks a different request from the one that the other executes. Therefore, such messages
+ * are refused with the usual error body before anything is sent upstream, and the rest of the connection is not read.
+ * After all other messages, the next message on the connection is read from the right byte.
  */
 
 /** Pipelined requests have to wait until the upstream has capacity, while a busy machine serves the others. */
 const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
 
-/** Returns the documented response with the status 200 instead of its own, which makes the table of cases simpler. */
+/** Returns the documented response with status 200 instead of its own, which simplifies the case table. */
 const respond = (request: FakeRequest) => {
   const answer = exampleAnswer(request);
   return answer.status === 404 ? { json: {} } : { ...answer, status: 200 };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const start = (given: Record<string, unknown> = {}, options: { clock?: Clock } = {}) =>
     startTestGateway({ upstream: fake, config: { upstream: PATIENT, ...given }, ...options });
   strict = await start();
-  // The page stays fresh for longer than all other cases take.
+  // The page stays fresh until all other cases have finished.
   const storing = await start({}, { clock: createTestClock() });
   const allowing = await start({ undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } });
   const observing = await start({ mode: 'observe' });
@@ -97,7 +97,7 @@ beforeAll(async () => {
 const AFTER_GOOD_ONES = 'a documented path, after two good requests';
 const OVER_TLS = 'a documented path over TLS';
 /**
- * The groups of cases that are also sent over TLS. The other groups are not, because handshakes take most of the
+ * The groups of cases that are also sent over TLS. The others are not, because handshakes would take up most of the
  * time.
  */
 const FRAMING_GROUPS = new Set([
@@ -121,8 +121,8 @@ const SIDES = [
 function casesOf(side: string): RawCase[] {
   if (side === 'the admin side') return RAW_CASES.filter((one) => isRefusedHead(one));
   if (side === AFTER_GOOD_ONES)
-    // One invalid byte must not cost other callers on the same connection their responses, especially the responses
-    // to writes.
+    // An invalid byte must not deprive other callers on the same connection of their responses, especially those to
+    // writes.
     return RAW_CASES.filter((one) => isRefusedHead(one)).map(afterTwoGoodRequests);
   if (side === OVER_TLS) return RAW_CASES.filter(({ group }) => FRAMING_GROUPS.has(group));
   return RAW_CASES.filter(({ group }) => group.startsWith('the stored page') === (side === 'a stored page'));
@@ -134,7 +134,7 @@ function afterTwoGoodRequests(one: RawCase): RawCase {
   return { group, name, bytes, statuses: [200, 200, ...statuses], upstream: 2, closed };
 }
 
-/** Returns whether a case is refused because of its head. Such a case never reaches the application. */
+/** Returns whether a case is refused because of its head, and therefore never reaches the application. */
 function isRefusedHead({ group, statuses, closed, observe }: RawCase): boolean {
   const [status = 0, ...more] = statuses;
   return closed && more.length === 0 && status >= 400 && observe === undefined && group !== 'a chunk';

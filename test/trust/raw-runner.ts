@@ -3,7 +3,7 @@ import { basic } from '../builders/call.ts';
 import type { FakeRequest } from '../builders/fake-upstream.ts';
 import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
 
-/** The gateway, the upstream and the kind of path with which the cases are run. */
+/** The gateway, the upstream and the kind of path used to run the cases. */
 export interface RawSide {
   readonly port: number;
   /** Connects to the gateway. If undefined, an ordinary connection is opened. */
@@ -15,9 +15,9 @@ export interface RawSide {
   readonly targets: (number: number) => RawTargets;
 }
 
-/** What happened when the bytes of a case were sent, in the form that cases use to describe it. */
+/** What happened when a case's bytes were sent, described as in the cases. */
 export interface RawResult extends RawOutcome {
-  /** True if the connection ended in a reset, or was still open when the client gave up. */
+  /** True if the connection ended with a reset, or was still open when the client gave up. */
   readonly broken: boolean;
   /** Everything that was received. */
   readonly text: string;
@@ -34,14 +34,14 @@ const following = (id: string) =>
 const hidden = (id: string) =>
   `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
 
-// The numbers repeat, so that repeated runs request the same targets, and the gateway may remember those.
+// The numbers repeat, so that repeated runs request the same targets, which the gateway may remember.
 const FIRST_NUMBER = 1_000_000;
 const NUMBERS = 2400;
 let lastNumber = FIRST_NUMBER;
 
 /**
  * Sends the bytes of a case on a new connection, with another request in the same packet. Returns what the client and
- * the upstream received. If the connection remains usable, the response to the second request is left out.
+ * the upstream received. If the connection remains usable, the second request's response is left out.
  */
 export async function runRawCase(side: RawSide, one: RawCase): Promise<RawResult> {
   const { closed } = expectedOutcome(side, one);
@@ -79,7 +79,7 @@ export const statusesIn = (text: string): number[] =>
 /** Much longer than any response takes, even on a busy machine. */
 const GIVE_UP_MS = 50_000;
 
-/** Sends bytes on a new connection, and reads from it until the server closes it. */
+/** Sends bytes on a new connection and reads from it until the server closes it. */
 export function sendBytes(
   port: number,
   bytes: string,

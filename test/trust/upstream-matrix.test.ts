@@ -18,24 +18,21 @@ import {
 } from './support/response-faults.ts';
 
 /*
- * Tests every fault of an upstream in every situation and every mode. All requests of a mode are sent at the same
- * time to one gateway, whose upstream recognizes each case by an id in the request. The tests then compare the
- * results with the tables in `support/`.
+ * Tests every upstream fault in every situation and every mode. All of a mode's requests are sent at the same time to
+ * one gateway, whose upstream recognizes each case by an id in the request. The tests then compare the results with the
+ * tables in `support/`.
  */
 
-/** The limits for an upstream that is not silent. They allow for a busy machine. */
+/** The limits for an upstream that is not silent, which allow for a busy machine. */
 const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs: 90_000, totalTimeoutMs: 100_000 };
-/** The limits while an upstream is silent, and while its body does not end. */
+/** The limits for a silent upstream and for one whose body does not end. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
-/**
- * How long a client waits before it gives up. The time is shorter if no limit is expected to end the request, and
- * longer if a limit is.
- */
+/** How long a client waits before it gives up. The time is longer if a limit is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take 10 s of CPU time, so on a busy machine they take many times longer. */
+/** All requests are sent in one hook. They take 10 s of CPU time, and many times longer on a busy machine. */
 const HOOK_MS = 300_000;
-/** How many requests each gateway receives at the same time. */
+/** The number of requests that each gateway receives at the same time. */
 const CONCURRENT = 40;
 
 const SETTINGS = {
@@ -62,7 +59,7 @@ const STORED = SITUATIONS.slice(0, 3);
 const WRITES: ReadonlySet<Situation> = new Set(['an upload', 'an undocumented write']);
 
 interface Case {
-  /** Identifies the case in its request. */
+  /** Identifies the case in its requests. */
   readonly id: number;
   readonly fault: Fault;
   readonly situation: Situation;
@@ -107,7 +104,7 @@ interface Result {
   readonly gaveUp: boolean;
 }
 
-/** A request that belongs to no case. */
+/** A request that does not belong to a case. */
 const ANY = '/services/v2/article/1/any.json';
 
 /** A gateway with its upstream, and the cases that it runs. */
@@ -125,7 +122,7 @@ interface World {
 /** How many of a case's requests arrived at the broken upstream. */
 const arrivals = new Map<number, number>();
 const results = new Map<number, Result>();
-/** The results of the same requests after the upstream had been repaired. */
+/** The results of the same requests after the upstream was repaired. */
 const afterwards = new Map<number, Result>();
 const worlds: World[] = [];
 let resourcesBefore: readonly string[] = [];
@@ -199,7 +196,7 @@ const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unl
 const askHealthy = (world: World, one: Case) => ask(world, one, PATIENCE_MS.limited);
 const askBroken = (world: World, one: Case) => ask(world, one, patienceOf(one));
 
-/** Sends the requests of all cases, each in its situation. Sends them again after the upstream has been repaired. */
+/** Sends the requests of all cases, each in its situation, and resends them after the upstream is repaired. */
 async function runWorld(world: World): Promise<void> {
   const askAll = async (situations: readonly Situation[], how: typeof askHealthy, into: Map<number, Result>) => {
     const waiting = world.cases.filter(({ situation }) => situations.includes(situation));
@@ -259,7 +256,7 @@ function expectedOf({ fault, situation, setting }: Case): Outcome {
   return situation === 'an expired page' && outcome.startsWith('upstream_') ? 'valid' : outcome;
 }
 
-/** The messages of the errors in `observe` mode, which have no code. */
+/** The messages of errors in `observe` mode, which have no code. */
 const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',
@@ -299,7 +296,7 @@ describe.each(SETTING_NAMES)('in %s, an upstream that', (setting) => {
     // On a busy machine, a body that stalls can also exceed the short limits before its first byte arrives.
     const isLate = one.fault.isSilent === true && expected === 'broken' && outcome === 'upstream_timeout';
     expect(isLate ? expected : outcome).toBe(expected);
-    // A read may be repeated once if it failed on a connection that was already open. A write is never sent twice.
+    // A read may be retried once if it failed on a connection that was already open. A write is never sent twice.
     const most = situation === 'a fresh page' ? 0 : WRITES.has(situation) ? 1 : 2;
     expect(arrivals.get(one.id) ?? 0).toBeLessThanOrEqual(most);
     if (!WRITES.has(situation)) expect(outcomeOf(one, afterwards.get(one.id))).toBe('valid');

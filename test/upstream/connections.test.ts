@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
- * The attack: an upstream, or a proxy in front of it, sends interim responses that nobody has requested. When undici
- * receives a `100 Continue`, it closes the connection, so the response to an upload is lost even if the upload was
- * carried out. A flood of interim responses would keep the gateway busy forever.
+ * The attack: an upstream, or a proxy in front of it, sends unsolicited interim responses. When undici receives a `100
+ * Continue`, it closes the connection, so the response to an upload is lost even when the upload was carried out. A
+ * flood of interim responses would keep the gateway busy forever.
  */
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';

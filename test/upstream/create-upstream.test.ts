@@ -300,7 +300,7 @@ describe('a transparent response', () => {
       end: () => undefined,
     });
     await until(() => received === bytes.length);
-    // The last byte arrives very late. If the reader had not resumed, its last pause would have been too long.
+    // The last byte arrives very late. If the reader had not resumed, its last pause would have exceeded the limit.
     setTimeout(() => server.requests[0]?.socket.write('x'), 1500);
     expect(await endOf(body)).toBeUndefined();
     expect(received).toBe(bytes.length + 1);
@@ -374,7 +374,7 @@ describe('a connection', () => {
   });
 
   it('is replaced only as long as the retry budget allows it', async () => {
-    // The server closes every connection at its second request.
+    // The server closes every connection on its second request.
     const server = await startRawServer((request) =>
       request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
     );
@@ -393,7 +393,7 @@ describe('a connection', () => {
     expect(upstream.stats().retries).toEqual({ succeeded: 2, failed: 0, refused: 1 });
     clock.advance(1);
     expect(await lose()).toMatchObject({ attempts: 2 });
-    // Four times two requests. Three of them were sent a second time.
+    // Four times two requests, three of which were sent a second time.
     expect(server.requests).toHaveLength(11);
   });
 
@@ -420,8 +420,8 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  // An upstream that has responded is alive. If the request were repeated, it would only send its flood of interim
-  // responses again.
+  // An upstream that has responded is alive. If the request were retried, the upstream would only repeat its flood of
+  // interim responses.
   it('is not replaced after an interim response', async () => {
     const storm = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100);
     const server = await startRawServer((request) =>
@@ -473,7 +473,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Otherwise, memory could accumulate thousands of clients per hour until the process ends.
+  // Otherwise, thousands of clients per hour could accumulate in memory until the process ends.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     ['refused', async () => `http://127.0.0.1:${await freePort()}`],
@@ -592,7 +592,7 @@ describe('an exchange fails', () => {
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
     const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
-    // Connecting takes a turn of the event loop. The steps before it do not.
+    // Connecting takes a turn of the event loop. The preceding steps do not.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
@@ -624,7 +624,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // If clients did not take turns, a client that sends many requests at once would make all others wait or fail.
+  // If clients did not take turns, one that sends many requests at once would make all others wait or fail.
   it('gives waiting clients their places in turn, and takes a waiting place from the client with the most', async () => {
     const pending: RawRequest[] = [];
     const server = await startRawServer((request) => void pending.push(request));
@@ -695,7 +695,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // When a request begins to wait, a stream is free, but the request ahead of it can take the last one.
+  // A stream is free when a request begins to wait, but the request ahead of it can take the last one.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);

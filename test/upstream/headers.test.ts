@@ -106,7 +106,7 @@ describe('the headers of a forwarded request', () => {
   });
 
   // The attack: without its length, the body of this request would be read as a second request, and without the
-  // credential, the upstream would decide about another caller than Portico.
+  // credential, the upstream would base its decision on a different caller from Portico.
   it.each(['Content-Length: 5', 'content-type: text/csv', 'Authorization: Basic own', 'Cache-Control: no-cache'])(
     'contain %s even if a Connection header names it',
     (field) => {
@@ -142,8 +142,7 @@ describe('the ids of a request on behalf of several clients', () => {
       expect(traceparent).toMatch(new RegExp(`^00-${requestId.replaceAll('-', '')}-[0-9a-f]{16}-00$`));
     const spans = identities.map(({ traceparent }) => traceparent.slice(36, 52));
     expect(new Set(spans).size).toBe(100);
-    // Every digit is random, because the id does not include the version and variant digits of a UUID, which are
-    // constant.
+    // Every digit is random, because the id omits a UUID's version and variant digits, which are constant.
     for (let digit = 0; digit < 16; digit += 1)
       expect(new Set(spans.map((span) => span[digit])).size).toBeGreaterThan(4);
   });

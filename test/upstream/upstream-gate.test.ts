@@ -138,7 +138,7 @@ describe('a gate', () => {
     expect(state()).toBe('open');
   });
 
-  // A client that reads slowly must not decide how long all others wait for the result of the trial.
+  // A slow-reading client must not determine how long all others wait for the trial's result.
   it('closes its circuit as soon as the response to the trial is streamed', async () => {
     const { gate, fail, wait, state } = gateWith(1);
     await fail('reset');
@@ -165,7 +165,7 @@ describe('the history of a gate', () => {
     expect(gate.history()).toEqual({ lastFailure: undefined, changes: [] });
     await exchange(new UpstreamFailure('reset'));
     now = 7000;
-    // If a client disconnects, that does not count as a failure of the upstream.
+    // A client that disconnects does not count as an upstream failure.
     await exchange(new UpstreamFailure('aborted'));
     await exchange();
     const failure = { cause: 'connection_terminated' };

@@ -151,7 +151,7 @@ describe('walk', () => {
     const { summary } = await walkOf(upstream.url, { maxRequests: 20 });
     expect(summary.ended).toBe('max-requests');
     expect(summary.requests).toBeLessThan(upstream.requests.length);
-    // The maximum can be exceeded only if the last request is repeated.
+    // The maximum can be exceeded only if the last request is retried.
     expect(upstream.requests.length).toBeLessThanOrEqual(21);
     expect(new Set(upstream.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });

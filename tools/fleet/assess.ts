@@ -36,11 +36,11 @@ export interface Figures {
 
 /** How long a purge may take while everything works, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** How long after the response to a write the purge may still be on its way to a gateway. */
+/** How long the purge may still be on its way to a gateway after the response to a write. */
 const PURGE_SLACK_MS = 250;
 /**
- * The maximum share of fetches that may repeat a fetch after the same purge. Until a gateway has read its own purge
- * in the log, it does not use the pages of other gateways, because they might be older than the purge.
+ * The maximum share of fetches that may repeat a fetch after the same purge. Until a gateway has read its own purge in
+ * the log, it does not use other gateways' pages, because they might be older than the purge.
  */
 const MAX_SECOND_SHARE = 0.001;
 
@@ -222,8 +222,8 @@ export function assess(run: FleetRun): readonly Row[] {
 }
 
 /**
- * Separates two kinds of failures. Requests that failed because a gateway was killed, and that must not be repeated,
- * are counted separately from all others.
+ * Separates two kinds of failures: requests that failed because a gateway was killed and that must not be retried, and
+ * all others.
  */
 function failuresOf({ seen, disturbances }: FleetRun) {
   const killedAt = disturbances?.killedAt;
@@ -232,7 +232,7 @@ function failuresOf({ seen, disturbances }: FleetRun) {
   return { failed: seen.failures.filter((one) => !isCut(one)), cut: seen.failures.filter(isCut) };
 }
 
-/** Returns the row of a check that must not find anything. */
+/** Returns the row for a check that must not find anything. */
 function bounded(what: string, faults: readonly string[], bound: string, note = ''): Row {
   return {
     what,

@@ -5,8 +5,8 @@ import { isWithin } from './events.ts';
 type TagsOf = (page: number) => readonly string[];
 
 /**
- * Returns a function that measures how outdated a read was: the time, in milliseconds, from the response to the first
- * write that the page does not show until the read began. The result is 0 if the page shows all writes.
+ * Returns a function that measures how outdated a read was. The result is the time, in milliseconds, between the
+ * response to the first write missing from the page and the start of the read. It is 0 if the page shows all writes.
  */
 export function createStaleness(
   writes: readonly WriteEvent[],
@@ -28,7 +28,7 @@ export function createStaleness(
   };
 }
 
-/** Returns the reads that showed the copy of another caller or role. */
+/** Returns the reads that showed another caller's or role's copy. */
 export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
   return reads.filter(({ audience, seen }) => seen.audience !== audience);
 }
@@ -40,15 +40,15 @@ interface FillRules {
    * page is refreshed early.
    */
   readonly freshMs: number;
-  /** How long after the response to a write the purge may still arrive at a gateway. */
+  /** How long after the response to a write the purge may take to arrive at a gateway. */
   readonly purgeSlackMs: number;
 }
 
 /** The fetches of the steady windows, by reason. */
 interface FillCounts {
   /**
-   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each of
-   * them begins a period.
+   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each begins a
+   * period.
    */
   readonly periods: number;
   /** Fetches without a reason, while no purge was on its way. */
@@ -60,8 +60,8 @@ interface FillCounts {
 }
 
 /**
- * Counts the fetches of each page and audience per period. A period begins when the last fetch is no longer fresh, or
- * with a purge. Each purge justifies only one fetch of a page that it purged.
+ * Counts the fetches per period for each page and audience. A period begins when the last fetch is no longer fresh, or
+ * with a purge. Each purge justifies only one fetch of each page that it purged.
  */
 export function countFills(
   fills: readonly FillEvent[],
@@ -107,7 +107,7 @@ export function countFills(
 /** Where a page came from, according to its `Cache-Status` header. */
 export type CacheResult = 'memory' | 'shared' | 'collapsed' | 'fetched';
 
-/** Returns the cache result that a `Cache-Status` header contains (RFC 9211). */
+/** Returns the cache result in a `Cache-Status` header (RFC 9211). */
 export function cacheResult(cacheStatus: string): CacheResult {
   if (/;\s*detail=shared/.test(cacheStatus)) return 'shared';
   if (/;\s*hit\b/.test(cacheStatus)) return 'memory';

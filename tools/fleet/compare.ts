@@ -47,7 +47,7 @@ export async function compareRuns(runs: readonly FleetRun[]): Promise<readonly P
   return points;
 }
 
-/** Returns the values by which a simulated fleet is compared with a measured one. */
+/** Returns the values used to compare a simulated fleet with a measured one. */
 export function valuesOf(
   result: SimulationResult,
   workload: Workload,
@@ -88,7 +88,7 @@ function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): S
     ...ASSUMED,
     idleCommandsPerSecond,
     gateways: settings.gateways,
-    // If the machine was busy, it may have sent fewer requests than planned.
+    // A busy machine may have sent fewer requests than planned.
     perSecond: requests / settings.seconds,
     writeShare: settings.writeShare,
     seed: settings.seed,
@@ -113,7 +113,7 @@ export interface LargeFleet {
   readonly commandsPerSecond: Readonly<SimulationResult['commands']>;
 }
 
-/** The number of callers that each gateway in a large fleet serves, and how often each caller sends a request. */
+/** The number of callers per gateway in a large fleet, and how often each caller sends a request. */
 export const LARGE = { callersPerGateway: 10_000, requestsPerMinute: 1, seconds: 24 };
 
 /** Simulates a fleet with many gateways and callers. The workload and the times are those of a measured run. */

@@ -3,7 +3,7 @@ export interface FillEvent {
   readonly at: number;
   /** The index of the page. */
   readonly page: number;
-  /** For whom the page was made: a caller, a role, or everyone. */
+  /** Who the page was generated for: a caller, a role, or everyone. */
   readonly audience: string;
   /** The number of the last write that changed the page before the upstream read the page. */
   readonly version: number;
@@ -15,7 +15,7 @@ export interface WriteEvent {
   readonly number: number;
   readonly tags: readonly string[];
   readonly effectAt: number;
-  /** When the client received the response. The bounds apply from then on. */
+  /** When the client received the response. The bounds apply from that time. */
   readonly respondedAt: number;
 }
 
@@ -46,8 +46,8 @@ export interface ArrivalEvent {
   readonly respondedAt: number;
   readonly gateway: number;
   /**
-   * The milliseconds from the response to the write until a read showed the write. Undefined if no read showed it in
-   * time.
+   * The milliseconds between the response to the write and the first read that showed it. Undefined if no read showed
+   * it in time.
    */
   readonly ms: number | undefined;
 }
@@ -63,7 +63,10 @@ export function isWithin({ from, to }: Window, at: number): boolean {
   return at >= from && at < to;
 }
 
-/** Returns milliseconds on the system's monotonic clock, which is the same for all processes on the machine. */
+/**
+ * Returns the time on the system's monotonic clock in milliseconds. The clock is the same for all processes on the
+ * machine.
+ */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

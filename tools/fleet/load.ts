@@ -29,7 +29,7 @@ export interface Seen {
   readonly writes: AnsweredWrite[];
   readonly failures: FailureEvent[];
   readonly arrivals: ArrivalEvent[];
-  /** Requests that were correctly refused because the caller lacks a permission. */
+  /** Requests correctly refused because the caller lacks a permission. */
   refused: number;
 }
 
@@ -38,7 +38,7 @@ export function createSeen(): Seen {
   return { reads: [], writes: [], failures: [], arrivals: [], refused: 0 };
 }
 
-/** The load of a run. */
+/** The load for a run. */
 export interface FleetLoad {
   readonly workload: Workload;
   readonly port: number;
@@ -175,8 +175,8 @@ interface ProberParts {
 }
 
 /**
- * Sends writes at regular intervals. After the response to each write, requests a page from each gateway directly,
- * until the page shows the write. All gateways have stored this page.
+ * Sends writes at regular intervals. After the response to each write, requests a page that all gateways have stored
+ * from each gateway directly, until the page shows the write.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;

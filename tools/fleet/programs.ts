@@ -16,8 +16,8 @@ export interface Programs {
 }
 
 /**
- * Finds the programs, including a specific balancer if one is given. If any program is missing, returns how to
- * install it.
+ * Finds the programs, including a specific balancer if one is given. If any program is missing, returns instructions
+ * for installing it.
  */
 export function findPrograms(
   wanted?: Programs['balancer']['kind'],
@@ -58,7 +58,7 @@ export interface RedisProcess {
   readonly port: number;
   readonly pid: () => number;
   kill(): Promise<void>;
-  /** Starts the server again. It then has no data. */
+  /** Restarts the server without data. */
   start(): Promise<void>;
   /** Sends a command whose arguments contain no spaces, and returns its reply as text. */
   ask(command: string): Promise<string>;
@@ -140,14 +140,15 @@ export interface Backend {
 export interface BalancerProcess {
   readonly port: number;
   /**
-   * Returns how often the balancer sent a request to another gateway. Undefined for nginx, which does not count this.
+   * Returns how often the balancer retried a request on another gateway. Undefined for nginx, which does not count
+   * this.
    */
   repeated(): Promise<number | undefined>;
 }
 
 /**
- * Starts the load balancer. If a connection breaks, the balancer sends the request to another gateway, unless the
- * request is a POST.
+ * Starts the load balancer. If a connection breaks, the balancer sends the request to another gateway unless it is a
+ * POST.
  */
 export async function startBalancer(
   { folder, children }: ProcessGroup,
@@ -171,7 +172,7 @@ export async function startBalancer(
   };
 }
 
-/** Reads the statistics of HAProxy in CSV. */
+/** Reads HAProxy's statistics as CSV. */
 function readStatistics(path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
@@ -183,7 +184,7 @@ function readStatistics(path: string): Promise<string> {
   });
 }
 
-/** Returns the number of repeated requests (`wretr`) in HAProxy's statistics, for all gateways together. */
+/** Returns the number of retried requests (`wretr`) in HAProxy's statistics, summed over all gateways. */
 export function repeatedIn(csv: string): number {
   const [head = '', ...lines] = csv.split('\n');
   const [place, name] = [head.split(',').indexOf('wretr'), head.split(',').indexOf('svname')];

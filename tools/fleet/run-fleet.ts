@@ -20,7 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The final share of a page's freshness lifetime, in which a gateway may refresh the page early. */
+  /** The final share of a page's freshness lifetime, during which a gateway may refresh the page early. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
@@ -28,22 +28,22 @@ export interface FleetSettings {
   readonly disturbed: boolean;
   /** Whether additional writes measure how fast purges arrive. */
   readonly probes: boolean;
-  /** The run does not end before this function returns true, even if that takes longer than `seconds`. */
+  /** The run continues until this function returns true, even if that takes longer than `seconds`. */
   readonly until?: (seen: Seen) => boolean;
 }
 
 /** The costs of one steady window. */
 export interface WindowCosts {
   readonly seconds: number;
-  /** The number of requests that gateways finished, and the CPU time of all gateways in milliseconds. */
+  /** The number of requests that gateways finished, and the total CPU time of all gateways in milliseconds. */
   readonly requests: number;
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];
   readonly redisCpuMs: number;
-  /** The number of commands that gateways sent to Redis, and the number of these that received no reply. */
+  /** The number of commands that gateways sent to Redis, and how many of them received no reply. */
   readonly sent: number;
   readonly unanswered: number;
-  /** The number of Redis commands by name. Commands inside scripts are included, and commands of this tool are not. */
+  /** The number of Redis commands by name. Commands inside scripts are included; this tool's commands are not. */
   readonly commands: ReadonlyMap<string, number>;
 }
 
@@ -69,7 +69,7 @@ export interface FleetRun {
   readonly costs: readonly WindowCosts[];
   readonly disturbances: Disturbances | undefined;
   readonly requests: number;
-  /** How often the balancer sent a request to another gateway. Undefined if the balancer does not count this. */
+  /** How often the balancer retried a request on another gateway. Undefined if the balancer does not count this. */
   readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
@@ -131,8 +131,8 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const costs: WindowCosts[] = [];
     const responses = () => seen.reads.length + seen.writes.length + seen.failures.length;
     /**
-     * Measures a steady window. It starts now, when the fleet has settled, and ends at the given instant or, if there
-     * are too few responses by then, later.
+     * Measures a steady window. It starts now, when the fleet has settled, and ends at the given instant, or later if
+     * there are too few responses by then.
      */
     const steadyUntil = async (at: number) => {
       const from = now();
@@ -212,7 +212,7 @@ async function startGateways(
   if (!existsSync(roles)) writeFileSync(roles, await fleetRoles(workload), { mode: 0o600 });
   const gateways: GatewayProcess[] = [];
   for (let index = 0; index < settings.gateways; index += 1) {
-    // The balancer's configuration contains the ports, so a gateway must use the same ports after a restart.
+    // The balancer's configuration contains the ports, so a gateway must keep its ports after a restart.
     const listen = { port: await freePort(), adminPort: await freePort() };
     gateways.push(
       await startGateway(group, upstream, {
@@ -224,8 +224,8 @@ async function startGateways(
             freshSeconds: settings.freshSeconds,
             staleWhileRevalidateSeconds: settings.staleSeconds,
             staleIfErrorSeconds: STALE_IF_ERROR_SECONDS,
-            // Otherwise, a gateway would also fetch pages that it does not store, to compare the copies of two
-            // callers.
+            // Otherwise, a gateway would also fetch pages that it does not store, in order to compare two callers'
+            // copies.
             sampleShared: 0,
           },
           operations: fleetOperations(),
@@ -270,9 +270,7 @@ function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): 
   };
 }
 
-/**
- * Reads the number of calls of each command. Commands inside scripts are included, and commands of this tool are not.
- */
+/** Reads the number of calls to each command. Commands inside scripts are included; this tool's commands are not. */
 export function commandsIn(text: string): ReadonlyMap<string, number> {
   const calls = [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(
     ([, name = '', count]) => [name, Number(count)] as const,

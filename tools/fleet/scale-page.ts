@@ -52,7 +52,7 @@ export function readResults(): ScaleResults {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as ScaleResults) : {};
 }
 
-/** Adds results to the stored results, and writes all tables of the page again. */
+/** Adds results to the stored results and rewrites all tables on the page. */
 export function writeResults(changes: ScaleResults): void {
   const results = { ...readResults(), ...changes };
   writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
@@ -60,7 +60,7 @@ export function writeResults(changes: ScaleResults): void {
   writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
 }
 
-/** Returns the text of the page with tables of the given results. */
+/** Returns the text of the page with tables for the given results. */
 export function withTables(page: string, results: ScaleResults): string {
   const tables = { run: runTable(results), points: pointsTable(results), model: modelTables(results) };
   return Object.entries(tables).reduce((text, [name, lines]) => {
@@ -128,13 +128,13 @@ const PAGE_OVERHEAD_BYTES = 1500;
 export interface Needs {
   readonly fleet: LargeFleet;
   readonly commandsPerSecond: number;
-  /** The CPU cores that one gateway needs, and those that Redis needs. */
+  /** The CPU cores needed by one gateway, and those needed by Redis. */
   readonly gatewayCores: number;
   readonly redisCores: number;
   readonly gatewayBytes: number;
   readonly redisBytes: number;
   readonly dollarsPerMonth: number;
-  /** The part that reaches its limit first when the load grows. */
+  /** The part that reaches its limit first as the load grows. */
   readonly saturatesFirst: string;
 }
 
@@ -151,7 +151,7 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayBytes =
     inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);
   const redisBytes = fleet.fetchesPerSecond * inputs.pageSeconds * pageBytes;
-  // A gateway uses only one core, and so does a Redis server for its commands, however many cores the machine has.
+  // A gateway uses only one core, as does a Redis server for its commands, however many cores the machine has.
   const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
   const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
   const parts = Object.entries({
@@ -175,8 +175,8 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 
 /**
  * Returns the number of gateways at which one Redis server uses its core completely. The number of commands for
- * arriving purges grows with the square of the number of gateways, and the number of all other commands in proportion
- * to it.
+ * arriving purges grows with the square of the number of gateways. The number of other commands grows in proportion to
+ * it.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

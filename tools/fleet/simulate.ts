@@ -13,7 +13,7 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The final share of a page's freshness lifetime, in which the page is refreshed. */
+  /** The final share of a page's freshness lifetime, during which the page is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
@@ -31,7 +31,7 @@ export interface SimulationResult {
   readonly requests: number;
   readonly reads: number;
   readonly writes: number;
-  /** The share of reads that were served from the memory of the gateway, and from Redis. */
+  /** The shares of reads that were served from the gateway's memory and from Redis. */
   readonly memoryHits: number;
   readonly sharedHits: number;
   readonly fetches: number;
@@ -70,12 +70,12 @@ const COMMANDS = {
  * page bounds. There is one more verdict if a response was fetched or a request was refused.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
-/** How long a gateway waits before it tries again to refresh a page that another gateway is already refreshing. */
+/** How long a gateway waits before retrying to refresh a page that another gateway is already refreshing. */
 const BUSY_MS = 250;
 /** How long a gateway waits after a request before it writes its counts to the ledger. */
 const BATCH_MS = 500;
 
-/** A page in the form in which a gateway or Redis stores it. */
+/** A page as stored by a gateway or Redis. */
 interface Copy {
   /** When the upstream read the page. A later purge makes the copy invalid. */
   readonly filledFrom: number;

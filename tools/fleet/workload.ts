@@ -64,7 +64,7 @@ export interface Workload {
 
 /** The part of a page that the upstream replaces with the page's version, its audience and its index. */
 export const MARKER = 'fleet-marker';
-/** A placeholder in the response to a write. The upstream replaces it with the number of the write. */
+/** A placeholder in the response to a write. The upstream replaces it with the write's number. */
 export const MARKER_NUMBER = 987_654_321;
 /** A placeholder in the response to a write. The upstream replaces it with the node in the request. */
 export const MARKER_NODE = 123_456_789;
@@ -85,7 +85,7 @@ const ROLES: readonly Role[] = [
   { name: 'stranger', accounts: 1, permissions: [] },
 ];
 
-/** The account that sends the requests that measure how fast a purge arrives. */
+/** The account whose requests measure how fast a purge arrives. */
 export const PROBE_ACCOUNT = 'probe';
 
 const NODES = Array.from({ length: 40 }, (_, index) => 1001 + index);
@@ -148,7 +148,7 @@ const WRITES: readonly {
   { operation: 'cancelWiki', share: 0.1, numberAt: 'wikifyAction' },
 ];
 
-/** The parts of an operation in the OpenAPI document that the workload reads. */
+/** The parts of an OpenAPI operation that the workload reads. */
 interface ContractOperation {
   readonly operationId: string;
   readonly 'x-requires'?: Requirement;
@@ -171,7 +171,7 @@ interface Requirement {
   readonly any?: readonly Requirement[];
 }
 
-/** Creates the workload from the contract, so that it uses the same tags that the gateways purge. */
+/** Creates the workload from the contract, so that its tags are those that the gateways purge. */
 export function createWorkload(): Workload {
   const file = join(import.meta.dirname, '../../schemas/openapi.yaml');
   const document = parse(readFileSync(file, 'utf8')) as {
@@ -291,7 +291,7 @@ export async function fleetRoles({ accounts }: Workload): Promise<string> {
   });
 }
 
-/** Returns the audiences of the operations, as the gateways' configuration needs them. */
+/** Returns the operations' audiences in the form that the gateways' configuration needs. */
 export function fleetOperations(): Record<string, object> {
   return Object.fromEntries(
     LISTS.map(({ operation, audience }) => [

@@ -43,8 +43,7 @@ function copyRepository(): string {
 }
 
 /**
- * Finds the text in the file that the table names. If it is not there, finds it in the only file in `src` that
- * contains it.
+ * Finds the text in the file that the table names or, if it is not there, in the only file in `src` that contains it.
  */
 function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
   const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
@@ -72,7 +71,7 @@ interface Report {
   }[];
 }
 
-/** A mutant that hangs must not take long. On a busy machine, however, tests without a mutation must still pass. */
+/** A hung mutant must not take long, but tests without a mutation must still pass on a busy machine. */
 const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
 
 function run(

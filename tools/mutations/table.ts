@@ -1,8 +1,8 @@
 /** One change to the source code that a test must detect. */
 export interface Mutation {
   /**
-   * The source file. If the code has moved to another file in `src`, the mutation is applied in that file, and the move
-   * is reported.
+   * The source file. If the code has moved to another file in `src`, the mutation is applied there, and the move is
+   * reported.
    */
   readonly file: string;
   /** The text to replace. It must occur only once in the file. White space is ignored. */
@@ -25,7 +25,7 @@ export function patternOf(text: string): RegExp {
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Mutations of guards that were once not covered by any test, grouped by source folder. */
+/** Mutations of guards that no test once covered, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // assembly
   {

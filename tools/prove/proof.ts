@@ -22,12 +22,12 @@ export interface Proof {
   readonly holds: string;
   /** How the guarantee is tested. */
   readonly tried: string;
-  /** The test files or programs that the row runs, relative to the root of the repository. */
+  /** The test files or programs that the row runs, relative to the repository root. */
   readonly files: readonly string[];
   readonly run: (context: ProofContext) => Promise<ProofResult>;
 }
 
-/** Describes wrong responses or lost requests. There is one line for each distinct message, with its count. */
+/** Describes wrong responses or lost requests. Each distinct message has one line, with its count. */
 export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }

@@ -35,7 +35,7 @@ export function tableOf(rows: readonly ProvenRow[]): string {
   ].join('\n');
 }
 
-/** Replaces the page's table and the line that states the commit and the machine. */
+/** Replaces the page's table and the line that states the commit and machine. */
 export function writePage(rows: readonly ProvenRow[], seconds: number): void {
   const text = readFileSync(PAGE, 'utf8');
   const begin = text.indexOf(BEGIN);

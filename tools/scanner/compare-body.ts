@@ -21,7 +21,7 @@ import { openScanner } from '../../src/scanner/open-scanner.ts';
  */
 export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${string}`;
 
-/** Compares the scanner's result for a body with the results of the parser and the validator. */
+/** Compares the scanner's result for a body with those of the parser and the validator. */
 export type CompareBody = (body: Buffer) => Comparison;
 
 /** Matches the part that every absolute address contains. */

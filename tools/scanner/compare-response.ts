@@ -8,7 +8,7 @@ import type { PlannedOperation } from '../../src/pipeline/stage.ts';
 import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
 import { ADDRESS, type CompareBody } from './compare-body.ts';
 
-/** The response to compare. The body is not part of it. */
+/** The response to compare, without its body. */
 export interface ComparedResponse {
   readonly operation: Operation;
   readonly status: number;

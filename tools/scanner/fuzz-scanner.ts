@@ -8,7 +8,7 @@ import { type CompareBody, readExamples } from './compare-body.ts';
 import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';
 
-/** Queries that make a different schema, or different rules, apply to the response. */
+/** Queries that cause a different schema or different rules to apply to the response. */
 const QUERIES = [
   '',
   'spaceId=5',
@@ -57,7 +57,7 @@ function readTargets(): Target[] {
     QUERIES.flatMap((query) => {
       const operation = contract.operations.find((one) => one.id === id);
       if (operation === undefined) return [];
-      // All path parameters are 118, which is the id of the node in the example responses of operations 11 and 12.
+      // All path parameters are 118, which is the node's id in the example responses for operations 11 and 12.
       const inPath = operation.parameters.filter(({ location }) => location === 'path');
       const rawParameters = Object.fromEntries(inPath.map(({ name }) => [name, '118']));
       const { values, violations } = contract.decodeParameters(operation, { rawParameters }, query);
@@ -69,8 +69,8 @@ function readTargets(): Target[] {
 }
 
 /**
- * Mutates the examples of all success responses in the contract, and compares the scanner's results with the results of
- * the parser and the validator.
+ * Mutates the examples of all success responses in the contract, and compares the scanner's results with those of the
+ * parser and the validator.
  */
 export function fuzzScanner({ count, seed, onProgress }: FuzzOptions): FuzzReport {
   const random = createSeededRandom(seed);

@@ -8,7 +8,7 @@ interface Place {
   readonly key: string | number;
 }
 
-// Marks a string that is written to the JSON as is, without quotes.
+// Marks a string that is written to the JSON unchanged, without quotes.
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
@@ -46,7 +46,7 @@ const NAMES = [
   ],
 ].flat();
 
-/** Returns a JSON text with up to three mutations of its values. */
+/** Returns JSON text with up to three mutations of its values. */
 export function mutateValues(random: SeededRandom, text: string): Buffer {
   const root = { body: JSON.parse(text) as unknown };
   for (let left = random.integer(0, 3); left > 0; left -= 1) {
@@ -112,7 +112,7 @@ function addMembers(random: SeededRandom, members: Record<string, unknown>): voi
   }
 }
 
-/** Writes some characters as escapes, also in names. */
+/** Writes some characters as escapes, including in names. */
 function withEscapes(random: SeededRandom, text: string): string {
   return text.replaceAll(/[a-z/é]/g, (character) => {
     if (!random.chance(0.02)) return character;
@@ -156,7 +156,7 @@ function mutateByte(random: SeededRandom, bytes: Buffer): Buffer {
     case 4:
       return random.chance(0.2) ? before : Buffer.concat([bytes, special]);
     case 5: {
-      // Repeats part of the document. Often, this part is a member or an element.
+      // Repeats part of the document, often a member or an element.
       const from = bytes.lastIndexOf(0x2c, at);
       const to = bytes.indexOf(0x2c, at + 1);
       return from < 0 || to < 0 ? bytes : Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);

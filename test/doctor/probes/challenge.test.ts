@@ -21,7 +21,7 @@ describe('the challenge probe', () => {
     expect(texts(bearer)).toEqual(['high: The server does not offer Basic authentication.']);
   });
 
-  // If the path of the probe accepted every credential, the `upstream` verifier would let anyone in under any name.
+  // If the probe's path accepted every credential, the `upstream` verifier would let anyone in under any name.
   it('reports a server that does not tell a made-up credential from a valid one', async () => {
     const result = await runProbe(challengeProbe, ({ query }) => ({ json: page(query) }));
     expect(texts(result).join()).toMatch(/high: A made-up credential cannot be told from a valid one/);
@@ -35,7 +35,7 @@ describe('the challenge probe', () => {
     expect(texts(result)).toEqual([]);
   });
 
-  // If the doctor failed to log in under a real name, the server could lock that account.
+  // If the doctor failed to log in under a real name, the server might lock that account.
   it('tries a wrong password only with a made-up name', async () => {
     const names = new Set<string | undefined>();
     await runProbe(challengeProbe, (request, response) => {

@@ -5,8 +5,8 @@ import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { clientOf, healthy, runProbe, runProbeAt, texts, valueOf } from '../probe-setting.ts';
 
 /**
- * Runs the probe against a healthy server. The number of requests in flight determines their status, and how long
- * they seem to take, because real measurements would be unreliable on a busy machine.
+ * Runs the probe against a healthy server. The number of requests in flight determines their status and how long they
+ * seem to take, because real measurements would be unreliable on a busy machine.
  */
 async function probing(measure: (inFlight: number) => Pick<ProbeResponse, 'ms' | 'status'>, maxConcurrency: number) {
   const { url } = await startFakeUpstream(healthy);

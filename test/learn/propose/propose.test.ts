@@ -33,7 +33,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** Generates members of a question. They replace members of the example or are added to it. */
+/** Generates members of a question, which replace members of the example or are added to it. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),
@@ -46,7 +46,7 @@ const item = fc.record(
       username: fc.constantFrom('quentinplanted', 'zed.secretive'),
       reputation: fc.nat(),
     }),
-    // Ids repeat, so some items are returned several times. Their members differ each time.
+    // Ids repeat, so some items are returned several times, each time with different members.
     id: fc.nat(60),
     byUser: fc.constantFrom({ quentinplanted: 1 }, { quentinplanted: 2, 'zed.secretive': 3 }),
   },

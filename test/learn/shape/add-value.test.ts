@@ -3,7 +3,7 @@ import { addValue, type SampleContext } from '../../../src/learn/shape/add-value
 import { emptyShape } from '../../../src/learn/shape/shape.ts';
 
 describe('the shape of a place', () => {
-  // The memory of facts can mistake a new fact for a known one. Here, `isNew` does the same.
+  // The fact memory can mistake a new fact for a known one. Here, `isNew` does the same.
   const context: SampleContext = {
     responseNumber: 1,
     complete: true,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { learnedBy, learner, page, response } from '../learned.ts';
 
-/** Returns the proposals for a field of questions that has these values, one value per page. */
+/** Returns the proposals for a question field with these values, one value per page. */
 function proposed(values: readonly unknown[], members: Readonly<Record<string, unknown>> = {}): string {
   const one = learner();
   for (const value of values) one.sampleResponse(response(page({ field: value, ...members })));

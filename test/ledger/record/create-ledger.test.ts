@@ -150,8 +150,8 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Places, names and descriptions come from requests. Without a limit, a client that sends new ones with every
-  // request could exhaust the memory.
+  // Places, names and descriptions come from requests. Without a limit, a client that sends new ones with every request
+  // could exhaust memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
     ['callers', (text: string) => finished([responseViolation()], { caller: text })],
@@ -201,9 +201,7 @@ describe('the ledger', () => {
   });
 });
 
-/**
- * Returns the hours that are written to the store, with their numbers of requests, if requests arrive at these times.
- */
+/** Returns the hours written to the store, with their request counts, if requests arrive at these times. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

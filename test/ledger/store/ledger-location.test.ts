@@ -44,15 +44,15 @@ describe('the location of a ledger', () => {
     { options: {}, redis: false, name: LEDGER_DEFAULTS.file },
   ] as const)('follows the options: $options, Redis: $redis', ({ options, redis, name }) => {
     const server = redis ? { ...REDIS_DEFAULTS, url: 'redis://127.0.0.1' } : undefined;
-    // Worker processes write to Redis themselves. To any other store, they write through the primary process.
+    // Worker processes write to Redis directly, and to any other store through the primary process.
     const isShared = name.startsWith('Redis');
     const location = ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server);
     expect(location).toMatchObject({ name, isShared });
-    // A ledger in memory in place of a shared ledger would silently lose what the gateway counts.
+    // A ledger in memory instead of a shared one would silently lose what the gateway counts.
     if (isShared) expect(location.mayBeReplaced).toBe(false);
   });
 
-  // If the gateway had its own file, it would silently be separated from the ledger that it should share.
+  // A gateway with its own file would be silently separated from the ledger that it should share.
   it('is not a file if the ledger is supposed to be in Redis, but no server is configured', () => {
     expect(() => ledgerAt({ ...LEDGER_DEFAULTS, store: 'redis' })).toThrow(StartFault);
   });

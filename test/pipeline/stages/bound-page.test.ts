@@ -39,7 +39,7 @@ function bounded(parts: PlannedParts = {}, next = createNext(), shared?: SharedP
   return { counts, clock, next, ask };
 }
 
-/** Creates a page in the form in which the cache returns it, without the facts about its body. */
+/** Creates a page as the cache returns it, without the facts about its body. */
 const storedPage = (pageCount: number) => {
   const { facts: _facts, ...page } = replyWith(pageOf([1], pageCount));
   return page;

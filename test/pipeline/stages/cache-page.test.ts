@@ -324,7 +324,7 @@ describe('an expired page', () => {
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_credentials_refused' });
   });
 
-  // Between the lookup at the second level and its use, a page can expire.
+  // A page can expire between the second-level lookup and its use.
   it('is not served because another gateway has stored it, but only if the upstream fails', async () => {
     const planned = plannedWith({ cache: kept() });
     const claims: Awaited<ReturnType<SharedPages['claim']>>[] = [];
@@ -496,7 +496,7 @@ describe('a shared page', () => {
     expect(background).toEqual([]);
   });
 
-  // A list that has changed in the meantime would seem to depend on the caller.
+  // A list that changed in the meantime would seem to depend on the caller.
   it('is not compared if it is stale', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);

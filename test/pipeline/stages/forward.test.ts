@@ -65,7 +65,7 @@ function forwarding(
   return { send, sent, looked, demoted };
 }
 
-/** Decodes a body from the test upstream, which begins compressed bodies with a star. */
+/** Decodes a body from the test upstream, which marks compressed bodies with an asterisk at the beginning. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
 const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
@@ -226,8 +226,8 @@ describe('forward for an operation with stored responses', () => {
 });
 
 /*
- * The attack: the operator states that the upstream sends the same response to all callers, so pages are shared
- * although they are fetched with a caller's own credential. If the upstream copies that credential into a page, every
+ * The attack: the operator states that the upstream sends the same response to all callers, so pages are shared even
+ * though they are fetched with a caller's own credential. If the upstream copies that credential into a page, every
  * later reader of the page receives it.
  */
 describe("forward for a shared page fetched with a caller's credential", () => {

@@ -18,7 +18,7 @@ import { createTestClock } from '../../builders/test-clock.ts';
 const OK = replyWith(pageOf([1]));
 const failure = (code: ErrorCode) => new GatewayError(code, 'failed');
 
-/** Creates the stage with an upstream that returns `state.outcome` if it is a reply, and otherwise fails with it. */
+/** Creates the stage with an upstream that returns `state.outcome` if it is a reply and fails with it otherwise. */
 function isolated(options = { after: 2, seconds: 5 }) {
   const clock = createTestClock();
   const state: { outcome: Reply | GatewayError } = { outcome: failure('upstream_reset') };
@@ -109,8 +109,7 @@ describe('isolate-page', () => {
     expect([await ask(), await ask()]).toEqual([500, 'upstream_page_failing']);
   });
 
-  // The attack: a client keeps requesting different pages that fail, until the table of failing pages fills the
-  // memory.
+  // The attack: a client keeps requesting different pages that fail, until the table of failing pages fills memory.
   it('remembers at most a thousand failing pages, and forgets the one that failed least recently', async () => {
     const { ask } = isolated();
     const page = (number: number) => `/services/v2/thing.json?page=${number}`;

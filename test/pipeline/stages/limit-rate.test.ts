@@ -54,8 +54,7 @@ describe('limit-rate', () => {
     expect(other.rulesFor(undefined)).toEqual([]);
   });
 
-  // Connections are distributed over the workers. If each worker had its own budgets, a caller would therefore have
-  // several.
+  // Connections are distributed over the workers, so a caller would have several budgets if each worker kept its own.
   it('uses the budgets of another process, and its own while that process does not reply', async () => {
     const primary = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
     let replies = true;
@@ -87,7 +86,7 @@ describe('limit-rate', () => {
     expect(limited).toEqual(['long']);
   });
 
-  // The attack: a botnet sends requests from so many networks that their budgets fill the memory.
+  // The attack: a botnet sends requests from so many networks that their budgets fill memory.
   it('forgets the budgets that have not been used for the longest time', async () => {
     const parts = { rules: [RULE], redis: undefined, maxBudgets: 10, onLimited: () => undefined };
     const { take } = createRateLimiter(parts);
@@ -115,7 +114,7 @@ describe('limit-rate', () => {
     expect(limited).toHaveLength(6);
   });
 
-  // Anyone can send another caller's name. If an unverified name had its own budget, an attacker could use up a
+  // Anyone can send another caller's name. If unverified names had their own budgets, an attacker could use up a
   // victim's budget, and could get new budgets by inventing names.
   it('counts callers who are not verified by network, whatever name they claim', async () => {
     const { handle, exchangeOf, passed } = stageWith([RULE]);

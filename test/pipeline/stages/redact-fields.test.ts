@@ -114,8 +114,7 @@ describe('a stored page that is redacted', () => {
       const body = Buffer.from('{"xisibility":"recipients"}');
       const handle = redact(() => false)?.(() => page({ body, ...(storedAs === undefined ? {} : { storedAs }) }));
       void handle?.(exchangeWith());
-      // A stored page normally never changes. The test changes this page to find out whether the stage searches it
-      // again.
+      // A stored page normally never changes. The test changes this page to detect whether the stage searches it again.
       body.write('v', 2);
       const exchange = exchangeWith();
       void handle?.(exchange);

@@ -191,8 +191,8 @@ describe('validate-body in observe mode', () => {
     expect(trace.requests).toEqual({ level: 'report', outcome: 'skipped', reason: 'size' });
   });
 
-  // undici destroys the body of a request that fails. The client's connection must remain open, because the response
-  // is sent over it.
+  // undici destroys the body of a failed request. The client's connection must remain open, because the response is
+  // sent over it.
   it("leaves the client's request open if the forwarded body is destroyed", async () => {
     const { send, next } = validating(observe);
     const arrival = large();
@@ -215,7 +215,7 @@ describe('validate-body in observe mode', () => {
 
 /*
  * The attack: a body contains two members with the same name. The check reads one of them, but the upstream receives
- * the unchanged bytes and may read the other one. That member may name other users to erase, or set another
+ * the unchanged bytes and may read the other one. That member may name other users to erase or set a different
  * visibility.
  */
 describe('a body with a duplicate member', () => {
@@ -347,7 +347,7 @@ describe('the check of a body', () => {
 });
 
 describe('the rules about request bodies', () => {
-  // A new name needs a body that violates its rule.
+  // Each new rule name needs a body that violates the rule.
   const BROKEN: Readonly<Record<RequestRuleName, object>> = {
     'gdpr-csv': { content: 'username\n' },
     'comment-visibility': { recipients: [{ id: 1 }] },

@@ -25,7 +25,7 @@ const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: []
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
-/** A page with one node. The gateway can learn the node's author from it. */
+/** A page with one node, from which the gateway can learn the node's author. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
@@ -218,7 +218,7 @@ describe('validate-response', () => {
       const { answer, trace } = run();
       expect((await answer).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
-      // If identical bytes arrive again, they are not checked again, but their violations are still reported.
+      // When identical bytes arrive, they are not checked again, but their violations are still reported.
       expect(trace.violations).toEqual(reported);
     }
     expect(learned).toHaveLength(4);
@@ -389,7 +389,7 @@ describe('validate-response in observe mode', () => {
 });
 
 describe('a repetition of the same bytes', () => {
-  /** Validates several responses, one after another, and counts the checks. */
+  /** Validates several responses one after another and counts the checks. */
   function repeating(parts: PlannedParts = {}) {
     const judged: unknown[] = [];
     const learned: unknown[] = [];
@@ -424,8 +424,7 @@ describe('a repetition of the same bytes', () => {
     const first = await ask(answered(named));
     await ask(answered(named));
     const second = await ask(answered(named));
-    // A response is stored only when its key occurs for the second time, so the second response had to be checked
-    // too.
+    // A response is stored only when its key occurs for the second time, so the second response is checked too.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
     expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });

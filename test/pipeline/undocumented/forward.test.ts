@@ -41,8 +41,8 @@ describe('a forwarded request', () => {
     expect(server.requests[0]?.body).toBe(big);
   });
 
-  // The library's path filter checks a normalized path but forwards the original path. In the original path, a URL
-  // parser would find another host.
+  // The library's path filter checks a normalized path but forwards the original path. A URL parser would find a
+  // different host in the original path.
   it.each(['//evil.example/x', '/\\evil.example/x', '/a//b/./c;d?e=//f', '//', '/a|b"<>`{}^%zz', '/x?y=\\..\\z'])(
     'keeps the path %s as a path on the one upstream',
     async (path) => {
@@ -426,8 +426,8 @@ describe('a persistent connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). If a phrase were decoded as UTF-8, it could not be
-  // written unchanged.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4). A phrase decoded as UTF-8 could not be written back
+  // unchanged.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
     'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {
@@ -439,7 +439,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     },
   );
 
-  // The library's response interceptor would turn such a response into a complete response with the status 200.
+  // The library's response interceptor would turn such a response into a complete 200 response.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],
     ['not declared', '\r\n12345'],
@@ -469,7 +469,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     const gateway = await startGateway(server.origin, {
       onResponse(response) {
         const write = response.write.bind(response) as (part: Buffer) => boolean;
-        // This client does not read yet, so everything after the first part is buffered in memory.
+        // This client is not reading yet, so everything after the first part is buffered in memory.
         response.write = ((part: Buffer) => {
           write(part);
           passing.resolve(response);

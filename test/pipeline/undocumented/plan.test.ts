@@ -74,7 +74,7 @@ describe('the plan for undocumented paths', () => {
 interface Passing {
   readonly method?: string;
   readonly path?: string;
-  /** The upstream's response, or an error if there is a transport failure. */
+  /** The upstream's response, or an error for a transport failure. */
   readonly answer?: number | Error;
   readonly headers?: HeaderPairs;
   readonly body?: StreamedBody;

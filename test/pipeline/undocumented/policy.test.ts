@@ -71,8 +71,8 @@ describe('the policy for undocumented paths', () => {
 });
 
 /*
- * The attack: a path is spelled so that no rule of the gateway applies to it, but the server behind it reads it as a
- * path that a rule protects. For example, Tomcat reads `/services/v2/%71uestion.json;x` as the list of questions.
+ * The attack: a path is spelled so that no rule of the gateway applies to it, but the server behind it interprets it as
+ * a protected path. For example, Tomcat reads `/services/v2/%71uestion.json;x` as the question list.
  */
 
 const PLAIN = '/services/v2/admin/users.json';
@@ -140,7 +140,7 @@ describe('another spelling of a path', () => {
     const entries = [{ method: '*', path: '/services/v2/poll/{id}/' }];
     const policy = compileUndocumentedPolicy('enforce', false, entries);
     expect(policy('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: true });
-    // A server that ignores empty segments would read this path as the path of another resource.
+    // A server that ignores empty segments would read this path as that of another resource.
     expect(policy('GET', '/services/v2/poll//', undefined)).toMatchObject({ pass: false });
     const both = compileUndocumentedPolicy('enforce', false, [
       { method: '*', path: '/services/v2/poll/{id}', permission: 'Vote' },

@@ -16,7 +16,7 @@ describe('the purges of an undocumented write', () => {
     expect(passthroughPurges('/elsewhere/question/17.json')).toBeUndefined();
   });
 
-  // Every object inherits these properties. Looking up a name that the client chooses must not find them.
+  // Every object inherits these properties. Looking up a name chosen by a client must not find them.
   it.each(['constructor', 'toString', '__proto__'])('include everything for a resource called %s', (name) => {
     expect(passthroughPurges(`/services/v2/${name}/17.json`)).toBeUndefined();
   });

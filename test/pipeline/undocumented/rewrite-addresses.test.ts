@@ -18,7 +18,7 @@ const services = {
 };
 
 /**
- * Runs the stage on a body of which only the first half has arrived. Returns the upstream's body, to which the test can
+ * Runs the stage on a body whose second half has not arrived yet. Returns the upstream's body, to which the test can
  * add the rest, and the body of the reply.
  */
 async function replied(stage: typeof rewriteAddresses) {
@@ -36,7 +36,7 @@ describe.each([
   ['rewritten', rewriteAddresses],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
-  // A client that receives half of a body, followed by a normal end, mistakes that half for the whole body.
+  // A client that receives half of a body followed by a normal end mistakes that half for the whole body.
   it('is broken for its reader when it breaks', async () => {
     const { sent, body } = await replied(stage);
     sent.finish(new UpstreamFailure('truncated'));

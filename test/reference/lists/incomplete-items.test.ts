@@ -15,7 +15,7 @@ describe('the items of the lists', () => {
   const other = withReferenceServer({ seed: 2 });
   const complete = withReferenceServer({ complete: true });
 
-  /** Returns the ids and the missing fields of all incomplete items in the first 500 items in each list. */
+  /** Returns the ids and the missing fields of all incomplete items among the first 500 in each list. */
   async function gaps(harness = usual): Promise<Readonly<Record<string, readonly string[]>>> {
     const found: Record<string, string[]> = {};
     for (const [path, names] of Object.entries(FIELDS))

@@ -60,8 +60,7 @@ describe('operation 7, the action log', () => {
   it('requires both the permission and the group Super Users', async () => {
     const denied = await call('/action.json', { user: 'moderator' });
     expect(denied.status).toBe(401);
-    // The seed contains a member of the group who lacks the permission, and a user outside the group who has all
-    // permissions.
+    // The seed contains a group member who lacks the permission and a non-member who has all permissions.
     const members = (await call('/group/1/user.json')).json.list;
     const inGroupOnly = members.find(({ username }) => username !== 'admin').username;
     expect((await call('/action.json', { user: inGroupOnly })).status).toBe(401);

@@ -25,13 +25,13 @@ export interface ConnectionFault extends Fault {
   readonly opensCircuit?: boolean;
 }
 
-/** How long an open circuit stays open. This is longer than any situation in the tests lasts. */
+/** How long an open circuit stays open, which is longer than any situation in the tests. */
 export const CIRCUIT_SECONDS = 120;
 
 const REFUSED = { built: 'upstream_refused', passed: 'upstream_refused' } as const;
 const TIMEOUT = { isSilent: true, built: 'upstream_timeout', passed: 'upstream_timeout', observed: 'waits' } as const;
 
-/** The faults of connections. */
+/** Connection faults. */
 export const CONNECTION_FAULTS: readonly ConnectionFault[] = [
   { name: 'refuses connections', prepare: refusing, ...REFUSED },
   {

@@ -7,7 +7,7 @@ export interface RawRequest {
   readonly method: string;
   readonly target: string;
   readonly body: Buffer;
-  /** The number of requests that the connection had carried before this one. */
+  /** The number of earlier requests on the connection. */
   readonly earlier: number;
 }
 
@@ -62,7 +62,7 @@ export async function startRawUpstream(accept: (socket: Socket) => void): Promis
   return upstream;
 }
 
-/** Reads the requests on a connection, one after another, and lets `play` respond to each. */
+/** Reads the requests on a connection one after another and lets `play` respond to each. */
 export function serveRaw(socket: Socket, play: Play): void {
   let received = Buffer.alloc(0);
   let earlier = 0;

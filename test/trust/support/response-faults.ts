@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../../src/errors/catalogue.ts';
 
-/** A valid response to a request. The faults distort it. */
+/** A valid response to a request, which the faults distort. */
 export interface ValidResponse {
   readonly status: number;
   readonly body: Buffer;
@@ -19,20 +19,20 @@ export interface ValidResponse {
  */
 export type Outcome = ErrorCode | 'valid' | 'same' | 'broken' | 'waits';
 
-/** The response of a faulty upstream. */
+/** A faulty upstream's response. */
 interface Sent {
   /** The bytes, which are written one after another in separate packets. */
   readonly parts: readonly (string | Buffer)[];
   /** What happens to the connection after the response. By default, it stays open. */
   readonly ending?: 'ends' | 'resets';
-  /** True if the last part is repeated at short intervals for as long as the connection is open. */
+  /** True if the last part is repeated at short intervals while the connection is open. */
   readonly drips?: boolean;
   /** The status and body that a client must receive for the `same` outcome. */
   readonly status?: number;
   readonly body?: Buffer;
 }
 
-/** One fault of an upstream, and its outcomes. */
+/** One upstream fault and its outcomes. */
 export interface Fault {
   /** Completes the sentence "an upstream that …". */
   readonly name: string;
@@ -46,11 +46,11 @@ export interface Fault {
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;
-  /** True if bytes of the body continue to arrive. Only the limit for the whole exchange can then end the exchange. */
+  /** True if body bytes keep arriving. Then, only the limit on the whole exchange can end it. */
   readonly isEndless?: boolean;
 }
 
-/** A fault of a response. */
+/** A response fault. */
 export interface ResponseFault extends Fault {
   readonly send: (valid: ValidResponse) => Sent;
   /** True if the fault occurs only on a connection that has already carried another request. */
@@ -101,7 +101,7 @@ const beginning = (statusLine: string) => ({
   }),
 });
 
-/** The faults of a response. Connection faults are in `connection-faults.ts`. */
+/** Response faults. Connection faults are in `connection-faults.ts`. */
 export const RESPONSE_FAULTS: readonly ResponseFault[] = [
   // Silence.
   {
@@ -415,7 +415,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
 
 const bytesOf = (part: string | Buffer) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
 
-/** How often an upstream that sends its body little by little sends the next part, in milliseconds. */
+/** The time between two parts from an upstream that sends its body little by little, in milliseconds. */
 const DRIP_MS = 50;
 
 /** Writes a faulty response. */

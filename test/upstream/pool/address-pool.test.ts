@@ -92,7 +92,7 @@ describe('several addresses', () => {
     expect(countsOf(servers)).toEqual([2, 10]);
     expect(statesOf(pool)).toEqual(['ejected', 'healthy']);
     expect(pool.upstream.health()).toMatchObject({ status: 'degraded', addresses: [{ retrySeconds: 10 }, {}] });
-    // The next failure ejects the address again, for twice as long, up to the limit.
+    // The next failure ejects the address for twice as long, up to the limit.
     pool.clock.advance(10);
     await sendAll(pool, 4);
     expect(countsOf(servers)).toEqual([3, 13]);

@@ -18,7 +18,7 @@ const status =
   (request: RawRequest): void =>
     reply(request, code, 'x');
 
-/** Creates probes of one server. The test can replace the server's response. */
+/** Creates probes for one server. The test can replace the server's response. */
 async function probing(first: (request: RawRequest) => void, timeoutMs = probe.timeoutMs) {
   const state = { answer: first };
   const server = await startRawServer((request) => state.answer(request));

@@ -30,7 +30,7 @@ export interface GatewayChoice {
 
 /** The outcome of a request. */
 export interface Passed extends Pick<Trace, 'upstream' | 'bytes' | 'legacyAddress'> {
-  /** The kind of transport failure. It comes from `upstream.shape` or from the error that was thrown. */
+  /** The kind of transport failure. It comes from `upstream.shape` or from the thrown error. */
   readonly failure: string | undefined;
   /** True if the client received its complete response. */
   readonly whole: boolean;
@@ -121,7 +121,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   return gateway;
 }
 
-/** Creates an arrival with a fixed identity, in the form in which the gateway reads it. */
+/** Creates an arrival with a fixed identity, as the gateway reads it. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   const target = request.url ?? '/';
   const [path = '/'] = target.split('?');

@@ -6,12 +6,9 @@ export interface RawClient {
   readonly socket: Socket;
   send(...lines: string[]): void;
   received(): string;
-  /** Resolves with everything received as soon as it matches the pattern or meets the condition. */
+  /** Resolves with everything received once it matches the pattern or meets the condition. */
   until(wanted: RegExp | ((text: string) => boolean)): Promise<string>;
-  /**
-   * Resolves when the connection is closed. The result is true if the connection was reset, and false if it ended
-   * cleanly.
-   */
+  /** Resolves when the connection is closed, with true if it was reset and false if it ended cleanly. */
   closed: Promise<boolean>;
 }
 
@@ -40,9 +37,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
   };
 }
 
-/**
- * Sends one request on a new connection. Returns everything that is received until the server closes the connection.
- */
+/** Sends one request on a new connection. Returns everything received until the server closes the connection. */
 export async function sendRaw(port: number, ...lines: string[]): Promise<string> {
   const client = await connectRaw(port);
   client.send(...lines);

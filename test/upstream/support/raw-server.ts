@@ -14,7 +14,7 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-/** A server for which the test itself writes the bytes of every response. */
+/** A server whose responses the test itself writes byte by byte. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];

@@ -12,7 +12,7 @@ const PATH = '/services/v2/question.json';
 /** The name of the undocumented parameter that makes a request violate the contract. */
 const VIOLATION = 'notInTheContract';
 
-/** Describes a response that contains a page of another caller. */
+/** Describes a response that contains another caller's page. */
 export const LEAK = 'a page of another caller';
 
 /** Returns the roles file. */
@@ -43,7 +43,7 @@ function messageOf(method: string, target: string, name?: string, body = ''): st
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Returns the code in an error body of the normalized form. Returns undefined for any other body. */
+/** Returns the code in an error body in the normalized form, or undefined for any other body. */
 function codeOf({ body, headers }: RawResponse): string | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) return undefined;
   try {
@@ -54,7 +54,7 @@ function codeOf({ body, headers }: RawResponse): string | undefined {
   }
 }
 
-/** Returns what is wrong with an error response: another status, another form, or an internal error. */
+/** Returns what is wrong with an error response: an unexpected status, an unexpected form, or an internal error. */
 function errorFault(response: RawResponse, statuses: readonly number[]): string | undefined {
   const { status, headers } = response;
   if (!statuses.includes(status)) return `unexpected status ${status} (${codeOf(response) ?? 'no code'})`;
@@ -64,7 +64,7 @@ function errorFault(response: RawResponse, statuses: readonly number[]): string 
   return status === 503 && headers['retry-after'] === undefined ? `a 503 (${code}) without Retry-After` : undefined;
 }
 
-/** A request for a caller's own page. Only failures of the upstream and limits may cause an error. */
+/** A request for a caller's own page. Only upstream failures and limits may cause an error. */
 export function pageAsk(name: string, key: string, abortAfterMs?: number): Ask {
   const mark = `"slug":"question-for-${name}-${key}"`;
   return {

@@ -15,14 +15,14 @@ import { type GatewayProcess, withScene } from './processes.ts';
 export interface EventLoopOptions {
   /** The maximum size of a body in bytes. The gateways allow bodies of this size in both directions. */
   readonly bytes: number;
-  /** The longest turn that is allowed, in milliseconds of CPU time. */
+  /** The longest allowed turn, in milliseconds of CPU time. */
   readonly maxTurnMs: number;
   /** Chooses the bodies to try. */
   readonly chooses?: (what: string) => boolean;
   tick(text: string): void;
 }
 
-/** How many times a body is tried if the turns of the event loop take too long. */
+/** How many times a body is tried if turns of the event loop take too long. */
 const MAX_ATTEMPTS = 4;
 
 const PAGE = '/services/v2/question.json';
@@ -43,8 +43,8 @@ interface Measured {
 }
 
 /**
- * Sends every hostile body to a gateway, once as a request and once as the response of the upstream, while another
- * client is served. No turn of the event loop may take longer than allowed.
+ * Sends every hostile body to a gateway, once as a request and once as the upstream's response, while another client is
+ * served. No turn of the event loop may take longer than allowed.
  */
 export async function measureTurns(options: EventLoopOptions): Promise<ProofResult> {
   const { bytes, maxTurnMs, chooses = () => true, tick } = options;
@@ -126,8 +126,8 @@ async function readProbe(gateway: GatewayProcess): Promise<Omit<Measured, 'what'
 }
 
 /**
- * Sends another client's requests, one after another, until the client is stopped. Returns the number of requests
- * that failed.
+ * Sends another client's requests one after another until the client is stopped. Returns the number of requests that
+ * failed.
  */
 function serveOthers({ port }: GatewayProcess): { stop(): Promise<number> } {
   let isStopped = false;

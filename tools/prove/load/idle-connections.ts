@@ -9,7 +9,7 @@ import { faultsOf, megabytes, untilSockets } from './soak.ts';
 import { withScene } from './processes.ts';
 
 const MAX_BYTES_EACH = 32 * 1024;
-/** With fewer connections, other changes hide the memory that each connection uses. */
+/** With fewer connections, other changes would hide the memory that each connection uses. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
 /** How much earlier than expected a connection may seem to close on a busy machine. */
@@ -105,8 +105,8 @@ function maxConnections(): number {
 }
 
 /**
- * An idle connection, and the time at which its request was sent. A busy machine can delay the response but not this
- * time.
+ * An idle connection, and the time at which its request was sent. A busy machine can delay the response but not the
+ * sending.
  */
 interface Idle {
   readonly socket: Socket;
@@ -120,7 +120,7 @@ async function openIdle(port: number, message: string): Promise<Idle> {
   const sentAt = performance.now();
   socket.write(message, 'latin1');
   await once(socket, 'data');
-  // Discards the rest of the response, and detects the end of the connection.
+  // Discards the rest of the response and detects the end of the connection.
   socket.resume();
   socket.on('error', () => undefined);
   return { socket, sentAt };

@@ -12,7 +12,7 @@ import { countInLedger } from './soak.ts';
 const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
-/** Each client may have missed one response, the response to its last request. */
+/** Each client may have missed one response: the one to its last request. */
 const MAX_UNSEEN = CONNECTIONS;
 
 /** Options of the scenario. */
@@ -25,8 +25,8 @@ export interface KillOptions {
 }
 
 /**
- * Kills a busy gateway several times and starts it again. All its files must be intact, and the ledger must contain
- * every violation except those of the last second.
+ * Kills and restarts a busy gateway several times. All its files must be intact, and the ledger must contain every
+ * violation except those of the last second.
  */
 export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {

@@ -6,7 +6,7 @@ export interface Ask {
   readonly message: string;
   /** Returns what is wrong with the response, or undefined if it is correct. */
   readonly judge: (response: RawResponse) => string | undefined;
-  /** Called if there was no complete response although the client was waiting for it. */
+  /** Called if no complete response arrived although the client was waiting for it. */
   readonly onLost?: (reason: string) => void;
   /** The number of milliseconds after which the client disconnects, even if it has not received the response. */
   readonly abortAfterMs?: number;
@@ -102,7 +102,7 @@ export function startLoad(load: Load): RunningLoad {
       else {
         ask.onLost?.(end.reason);
         increment(counts.lost, `${end.reason} on a ${fresh ? 'new' : 'reused'} connection`);
-        // Without a pause, a client that cannot connect would do nothing but try again.
+        // Without a pause, a client that cannot connect would retry constantly.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       if (connection.isClosed || connection.requests >= (load.perConnection ?? Infinity)) {

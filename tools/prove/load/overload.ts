@@ -18,8 +18,8 @@ const LEAST_SECONDS = 5;
 export interface OverloadOptions {
   readonly seconds: number;
   /**
-   * How long the upstream takes to respond, in milliseconds. With a long delay, the upstream's capacity depends less
-   * on the speed of the machine.
+   * How long the upstream takes to respond, in milliseconds. With a long delay, the upstream's capacity depends less on
+   * the machine's speed.
    */
   readonly delayMs?: number;
   tick(text: string): void;
@@ -45,7 +45,7 @@ export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOption
     const result = await overload(gateway, overloaded, alone, 16, options);
     const shed = result.counts.latencies.get(503)?.toSorted((a, b) => a - b) ?? [];
     const shedP99 = percentileOf(shed, 0.99);
-    // Requests wait in the queue for at most 250 ms, in addition to the delay of a busy machine.
+    // Requests wait in the queue for at most 250 ms, plus any delay on a busy machine.
     if (seconds >= LEAST_SECONDS && shedP99 > 1000)
       result.faults.push(`the p99 of the time to a 503 was ${shedP99.toFixed(0)} ms`);
     if (shed.length === 0) result.faults.push('no request was refused');
@@ -79,7 +79,7 @@ export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<Pro
 interface Overload extends OverloadOptions {
   /** The maximum number of requests per second that can be handled, if it is known. */
   readonly capacity?: number;
-  /** The overload does not end before this function returns true, even if that takes longer than planned. */
+  /** The overload continues until this function returns true, even if that takes longer than planned. */
   readonly until?: (counts: LoadCounts) => boolean;
 }
 

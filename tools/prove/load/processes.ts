@@ -25,14 +25,14 @@ const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 /** The scripted upstream in a separate process. */
 export interface UpstreamProcess {
   readonly url: string;
-  /** Changes the settings, and returns the counts up to now. */
+  /** Changes the settings and returns the counts so far. */
   set(settings: Partial<UpstreamSettings>): Promise<UpstreamReport>;
 }
 
 /** A gateway in a separate process. */
 export interface GatewayProcess {
   /**
-   * The port of the public side. If the configuration does not name a port, each start chooses a free one, because
+   * The port of the public side. If the configuration does not specify a port, each start chooses a free one, because
    * another program may have taken the previous port.
    */
   readonly port: number;
@@ -49,22 +49,22 @@ export interface GatewayProcess {
   /** What the process has written to standard error. */
   errors(): string;
   signal(name: NodeJS.Signals): void;
-  /** Writes the configuration file again with changed keys. The gateway reads it at the next reload or startup. */
+  /** Rewrites the configuration file with the changed keys. The gateway reads it at the next reload or startup. */
   configure(changes: GatewayConfig): void;
-  /** Ends the process with a signal. Returns the exit code after the process has ended. */
+  /** Ends the process with a signal. Returns the exit code once the process has ended. */
   end(name: NodeJS.Signals): Promise<number | null>;
-  /** Starts the process again after it has ended, with the same files, and waits until it is ready. */
+  /** Restarts the process with the same files after it has ended, and waits until it is ready. */
   start(): Promise<void>;
 }
 
 /**
- * The processes and the folder of one scenario. When the scenario ends, the processes are ended and the folder is
+ * The processes and the folder of one scenario. When the scenario ends, the processes are stopped and the folder is
  * removed.
  */
 export interface Scene {
   readonly upstream: UpstreamProcess;
   /**
-   * Starts a gateway in front of the upstream. Its configuration is merged, key by key, with the configuration of all
+   * Starts a gateway in front of the upstream. Its configuration is merged, key by key, with the one shared by all
    * scenarios. `variables` are added to the environment of the process.
    */
   startGateway(config?: GatewayConfig, variables?: NodeJS.ProcessEnv): Promise<GatewayProcess>;
@@ -85,7 +85,7 @@ export interface ProcessGroup {
   readonly children: Set<ChildProcess>;
 }
 
-/** Runs a scenario. Then ends its processes and removes its folder, even if the scenario failed. */
+/** Runs a scenario. Then stops its processes and removes its folder, even if the scenario failed. */
 export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
@@ -132,7 +132,7 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
 }
 
 /**
- * Starts a gateway in its own folder and waits until it is ready. If the configuration does not name ports, the
+ * Starts a gateway in its own folder and waits until it is ready. If the configuration does not specify ports, the
  * system chooses them at every start.
  */
 export async function startGateway(
@@ -213,9 +213,7 @@ export async function startGateway(
   return gateway;
 }
 
-/**
- * Returns the ports in the gateway's startup message. Returns undefined as long as the message has not been written.
- */
+/** Returns the ports in the gateway's startup message. Returns undefined until the message has been written. */
 function portsIn(text: string): { readonly port: number; readonly adminPort: number } | undefined {
   const [, port] = /^ {2}public +http:\/\/[^/]*:(\d+)/m.exec(text) ?? [];
   const [, adminPort] = /^ {2}admin +http:\/\/[^/]*:(\d+) /m.exec(text) ?? [];
@@ -230,7 +228,7 @@ export function isReady(adminPort: number): Promise<boolean> {
   );
 }
 
-/** The configuration of all scenarios: all checks enforced, small timeouts, files in the working folder. */
+/** The configuration shared by all scenarios: all checks enforced, small timeouts, files in the working folder. */
 function baseConfig(upstreamUrl: string): Record<string, unknown> {
   return {
     mode: 'strict',
@@ -244,8 +242,8 @@ function baseConfig(upstreamUrl: string): Record<string, unknown> {
 }
 
 /**
- * The environment contains only the variables that the gateway needs, so that the shell that starts the scenario
- * cannot change its settings.
+ * The environment contains only the variables that the gateway needs, so that the shell cannot change the scenario's
+ * settings.
  */
 function environment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
@@ -253,7 +251,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passed), NODE_ENV: 'production' };
 }
 
-/** Ends a process with a signal. Returns the exit code after the process has ended. */
+/** Ends a process with a signal. Returns the exit code once the process has ended. */
 export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const ended = once(child, 'exit');

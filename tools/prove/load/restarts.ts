@@ -16,7 +16,7 @@ export interface RestartOptions {
 }
 
 const CONNECTIONS = 16;
-/** Some clients open a new connection every few requests, and the others use one connection all the time. */
+/** Some clients open a new connection every few requests; the others keep using one connection. */
 const PER_CONNECTION = 20;
 
 function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
@@ -98,8 +98,8 @@ async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<
  */
 export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
   return withScene(async ({ startGateway }) => {
-    // The lame-duck period is much longer than the time between the balancer's readiness checks, because a busy
-    // machine delays the checks.
+    // The lame-duck period is much longer than the time between the balancer's readiness checks, because a busy machine
+    // delays them.
     const config = { listen: { lameDuckSeconds: 4 } };
     const gateways = [await startGateway(config), await startGateway(config)];
     const ready = new Set(gateways);

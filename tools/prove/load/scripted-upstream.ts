@@ -7,8 +7,8 @@ import { questionPage, STAMP } from '../../../bench/pages.ts';
 
 /*
  * The upstream of the load scenarios, started as a separate process. Each page of questions contains the name of the
- * caller and the `q` of the request, so that a client can recognize a page that belongs to another caller or another
- * request. The parent process controls the faults and reads the counts.
+ * caller and the `q` of the request, so that a client can recognize a page intended for another caller or request. The
+ * parent process controls the faults and reads the counts.
  */
 
 /** The settings that the parent process sends. */
@@ -44,7 +44,7 @@ function send(res: ServerResponse, status: number, body: string, headers: Record
   res.end(body);
 }
 
-/** The faults. They are used in turn. */
+/** The faults, which are used in turn. */
 const FAULTS: readonly ((res: ServerResponse, page: string) => void)[] = [
   (res) => res.destroy(),
   (res, page) => {

@@ -41,8 +41,8 @@ function createMix(): { next(client: number): Ask; violations(): number } {
 }
 
 /**
- * Runs a gateway at half its peak, with failures of the upstream, reloads, and clients that disconnect. Nothing may
- * be lost, nothing may leak, and no response may reach the wrong caller.
+ * Runs a gateway at half its peak, with upstream failures, reloads, and clients that disconnect. Nothing may be lost,
+ * nothing may leak, and no response may reach the wrong caller.
  */
 export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> {
   return withScene(async ({ upstream, startGateway }) => {
@@ -52,7 +52,7 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
     const peakSeconds = Math.min(5, soakSeconds / 4);
-    // A process is slower immediately after it has started.
+    // A process is slower immediately after it starts.
     const warmUp = await runLoad(load, peakSeconds);
     tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);
@@ -142,7 +142,7 @@ export function megabytes(bytes = 0): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Returns how often requests for questions violated the contract, according to the ledger file. */
+/** Returns the number of requests for questions that violated the contract, according to the ledger file. */
 export async function countInLedger(folder: string): Promise<number> {
   const reader = openLedgerFile(join(folder, '.portico/ledger.db'));
   try {

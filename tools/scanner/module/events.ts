@@ -1,5 +1,5 @@
-// What the scan writes to memory for the host: the excerpt, the undocumented members, and the departures from what
-// the contract expects.
+// What the scan writes to memory for the host: the excerpt, the undocumented members, and the departures from the
+// contract's expectations.
 
 import {
   DEPARTURES,
@@ -36,7 +36,7 @@ let eventsEnd: u32 = 0;
 export let members: u32 = 0;
 /** The number of undocumented members, counting repeated ones each time. */
 let examined: u32 = 0;
-/** The index of the member that is compared next. Most items in a list have the same members in the same order. */
+/** The index of the member to compare next. Most items in a list have the same members in the same order. */
 let expected: u32 = 0;
 
 /** The number of the current scan. */

@@ -22,7 +22,7 @@ import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
 
-/** The number of the last object that was scanned. Within a process, all numbers are distinct. */
+/** The number of the last scanned object. Numbers are distinct within a process. */
 let objects: u64 = 0;
 
 /**
@@ -33,8 +33,7 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const stamp = ++objects;
   let missing = load<u32>(table, TABLE_REQUIRED);
-  // The address of the reference to the member that is expected next. The members usually have the same order as in
-  // the previous object.
+  // The address of the reference to the member expected next. The order is usually the same as in the previous object.
   let next: u32 = table + TABLE_FIRST;
   let count: u32 = 0;
   at = skipSpace(at + 1);
@@ -99,8 +98,7 @@ function hasName(key: u32, at: u32): bool {
     at += 8;
     left -= 8;
   }
-  // In memory, the lowest-order bytes come first, so this shift removes the bytes that come after the name and the
-  // quote.
+  // The lowest-order bytes come first in memory, so this shift removes the bytes after the name and the quote.
   return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
 }
 
@@ -116,8 +114,8 @@ function findKey(table: u32, at: u32, length: u32): u32 {
 }
 
 /**
- * Returns the hash of a name. It is computed from the length, the first byte and the last byte of the name. The host
- * computes it the same way.
+ * Returns the hash of a name. It is computed from the name's length, first byte and last byte. The host computes it in
+ * the same way.
  */
 function hashOf(at: u32, length: u32): u32 {
   return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;

@@ -64,7 +64,7 @@ function endOfFraction(at: u32): u32 {
   return at;
 }
 
-/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded the way `JSON.parse` does it. */
+/** Returns the value of an integer with at most `MOST_DIGITS` digits, rounded as `JSON.parse` does. */
 export function integerAt(at: u32, end: u32): f64 {
   const isNegative = load<u8>(at) == MINUS;
   let magnitude: u64 = 0;

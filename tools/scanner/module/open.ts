@@ -8,10 +8,10 @@ import { endOfString, escaped, sameBytes, skipSpace } from './text';
 /** The maximum nesting depth of objects and arrays. */
 export let maxDepth: u32 = 0;
 
-/** The number of elements, members, objects and arrays up to now. It may be too high, but it is never too low. */
+/** The number of elements, members, objects and arrays so far. It may be too high but is never too low. */
 export let values: u32 = 0;
 
-/** The end of the stored names. They are the names in all objects around the current value. */
+/** The end of the stored names, which are those in all objects around the current value. */
 let namesEnd: u32 = 0;
 
 /** Resets this state for a new body. */

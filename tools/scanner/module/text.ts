@@ -62,11 +62,10 @@ export function endOfString(at: u32): u32 {
   // The zero bytes after the body end this loop, because a zero byte is a control character.
   while (true) {
     const bytes = v128.load(at);
-    // When this bit is inverted, the quote is next to the control characters, so one comparison finds both.
+    // Inverting this bit moves the quote next to the control characters, so one comparison finds both.
     const ends = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(0x20));
     const special = i8x16.bitmask(v128.or(ends, i8x16.eq(bytes, i8x16.splat(BACKSLASH))));
-    // This may include bytes after the string. The worst result is that the body is parsed although that was not
-    // necessary.
+    // This may include bytes after the string. At worst, the body is parsed unnecessarily.
     all = v128.or(all, bytes);
     const colons = i8x16.eq(bytes, i8x16.splat(COLON));
     addresses = v128.or(addresses, v128.and(colons, i8x16.eq(v128.load(at, 1), i8x16.splat(SLASH))));
@@ -159,8 +158,8 @@ function isOneOf(words: u32, from: u32, length: u32): bool {
 }
 
 /**
- * Checks the number of characters. A string never has more characters than bytes, so characters are counted only if
- * the number of bytes does not decide the result.
+ * Checks the number of characters. A string never has more characters than bytes, so characters are counted only if the
+ * number of bytes does not settle the result.
  */
 function hasLength(from: u32, to: u32, min: u32, max: u32): bool {
   if (min == 0 && to - from <= max) return true;

@@ -140,7 +140,7 @@ describe('data older than the retention period', () => {
     await store.close();
   });
 
-  // Every deployment adds a new release name, so the file would grow without limit if all names were stored.
+  // Every deployment adds a release name, so the file would grow without limit if all names were stored.
   it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
@@ -219,7 +219,7 @@ describe('a file that is removed while the store is open', () => {
   });
 });
 
-/** Moves a file that a store has written. As with `mv`, its companion files stay in place. */
+/** Moves a file that a store has written. As with `mv`, the companion files stay in place. */
 const moved = async (after: (store: LedgerStore) => Promise<unknown>) => {
   const [path, archive] = [nextFile(), nextFile()];
   const store = openSqliteStore(path, LIMITS);
@@ -258,7 +258,7 @@ describe('a file that is moved while the store is open', () => {
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // Two gateways have the file open. Each of them detects the move on its own.
+    // Two gateways have the file open, and each detects the move on its own.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);
