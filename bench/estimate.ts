@@ -12,7 +12,7 @@ const USUAL = {
   /** The time needed to start wrk and read the metrics, in each window and in each round. */
   besidesRound: 0.25,
   keysPerSecond: 10_000,
-  /** The number of requests per second in the memory run, in which every key is new. */
+  /** The number of requests per second in the memory run, where every key is new. */
   newKeysPerSecond: 5000,
   /** After this many requests to a server, V8 optimizes few additional functions. */
   requestsUntilCompiled: 75_000,

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 
-/** The lowest port that is considered. Lower ports belong to known services. */
+/** The lowest port to consider. Lower ports belong to known services. */
 const FIRST = 10_000;
 /** The lowest port of the range from which systems usually choose ports. */
 const USUAL_END = 32_768;
 
 /**
  * Returns a loopback port on which no program listens. Use it for a program that must be told its port, or for a port
- * that must stay unused. No other call returns the same port before this process ends, neither in this process nor in
- * another one. The port is outside the range from which the system chooses ports for connections and for listeners on
- * port 0. Therefore, no program takes the port by chance before it is used or while a server restarts on it.
+ * that must stay unused. No other call, in this process or in another, returns the same port before this process ends.
+ * The port is outside the range from which the system chooses ports for connections and for listeners on port 0.
+ * Therefore, no program takes the port by chance before it is used or while a server restarts on it.
  */
 export async function freePort(): Promise<number> {
   const count = endOfRange() - FIRST;

@@ -21,7 +21,7 @@ export interface LatencyRow {
   readonly warmUp: WarmUpResult;
 }
 
-/** Measures the servers one after another, so that only one of them is running at a time. */
+/** Measures the servers one after another, so that only one is running at a time. */
 export async function measureLatency(
   scenario: Scenario,
   rounds: Rounds,

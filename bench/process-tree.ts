@@ -88,7 +88,7 @@ export async function startProgram(program: Program): Promise<Running> {
   };
 }
 
-/** Kills all programs that are still running. Must be called however the benchmark ends. */
+/** Kills all programs that are still running. Must be called whether or not the benchmark succeeds. */
 export function killAll(): void {
   for (const pid of alive.keys()) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();

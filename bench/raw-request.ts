@@ -7,7 +7,7 @@ export interface RawResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The body without its transfer coding, but with its content coding. */
   readonly body: Buffer;
-  /** The number of bytes of the head and the body together. */
+  /** The total number of bytes in the head and the body. */
   readonly bytes: number;
 }
 

@@ -28,7 +28,7 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** The number of rounds that were repeated because no response arrived while the machine was busy with other work. */
+  /** The number of rounds repeated because no response arrived while the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** The CPU time of a single request in microseconds, summed over all processes and threads of the server. */
@@ -70,7 +70,7 @@ export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
-  /** The number of rounds that were repeated because no response arrived. */
+  /** The number of rounds repeated because no response arrived. */
   stalls: number;
   /** The next key to request. Used in scenarios that request every key only once. */
   nextKey: number;

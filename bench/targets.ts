@@ -212,7 +212,7 @@ function growthOverKeys({ scenarios }: Results, server: string): number | undefi
   return one === undefined || many === undefined ? undefined : (many.cpuUs.median / one.cpuUs.median - 1) * 100;
 }
 
-/** Returns the percentage by which CPU per request grows with many operations. If it decreases, the growth is 0. */
+/** Returns the percentage by which CPU per request grows with many operations. If CPU decreases, the growth is 0. */
 function growthOverOperations({ scenarios }: Results): number | undefined {
   const [few, many] = scenarios.find(({ id }) => id === 'operations')?.rows ?? [];
   if (few === undefined || many === undefined) return undefined;

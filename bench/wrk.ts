@@ -10,8 +10,8 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   /**
-   * The number of distinct keys that are requested in turn, or `fresh` to request every key once. A key consists of
-   * the last seven digits of the path. If undefined, the path has no key.
+   * The number of distinct keys to request in turn, or `fresh` to request every key once. A key consists of the last
+   * seven digits of the path. If undefined, the path has no key.
    */
   readonly keys?: number | 'fresh';
   /** The first key, if every key is requested only once. */
@@ -28,7 +28,7 @@ export interface LoadResult {
   readonly socketErrors: number;
 }
 
-/** The time in which wrk must open its connections. */
+/** The time within which wrk must open its connections. */
 const SETTLING_MS = 100;
 
 /** Runs wrk on the load core. Rejects on any socket error, so that a failed round does not look like a slow one. */

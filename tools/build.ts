@@ -12,7 +12,7 @@ const compiled = spawnSync(process.execPath, [compiler, '--project', join(root, 
   stdio: 'inherit',
 });
 if (compiled.status === 0) {
-  // Copies the other files that the program needs, such as the console's pages and the scanner.
+  // Copies the other files needed by the program, such as the console's pages and the scanner.
   cpSync(join(root, 'src'), dist, { recursive: true, filter: (path) => !path.endsWith('.ts') });
   const main = join(dist, 'cli', 'main.js');
   if (!existsSync(main)) throw new Error(`${main} was not written`);

@@ -17,7 +17,7 @@ same document. Exits with 1 if there are errors; warnings are printed.
   --help     show this
 `;
 
-/** Rules of Spectral's `oas` ruleset that Redocly also has but that are not in its recommended set (docs/adr/0030). */
+/** Rules in Spectral's `oas` ruleset that Redocly also has, but not in its recommended set (docs/adr/0030). */
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
 /** Parses the arguments, prints the result of the checks and returns the exit code. */

@@ -1,6 +1,6 @@
 import type { Fixture } from './fixture.ts';
 
-/** A part of the gateway's work that is measured separately. */
+/** A separately measured part of the gateway's work. */
 export interface Stage {
   readonly name: string;
   /** A description of the measured function and its input. */

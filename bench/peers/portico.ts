@@ -47,7 +47,7 @@ export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /**
  * Creates Portico with authentication, permissions, checks of parameters and page bounds, metrics, and an access log
- * that is written to a file.
+ * file.
  */
 export function portico(variant: PorticoVariant): Peer {
   const id = idOf('portico', variant.label);

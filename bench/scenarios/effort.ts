@@ -12,10 +12,7 @@ export interface Effort {
   readonly warmUp: WarmUpRule;
   /** Parts that run only when selected by name. */
   readonly without: readonly string[];
-  /**
-   * The servers that are omitted. Each is given by a peer's id, or by the ids of a scenario and a peer with a slash
-   * between them.
-   */
+  /** The omitted servers. Each is given as a peer's id, or as the ids of a scenario and a peer separated by a slash. */
   readonly withoutPeers: readonly string[];
   /** The numbers of distinct keys in the `keys` scenario, in ascending order. */
   readonly keys: readonly number[];

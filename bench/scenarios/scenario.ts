@@ -29,8 +29,8 @@ export interface BenchRequest {
    */
   readonly revalidate?: boolean;
   /**
-   * The number of distinct keys that are requested in turn. All of them are also requested before the rounds. `fresh`
-   * means that every key is requested only once.
+   * The number of distinct keys to request in turn. All of them are also requested before the rounds. `fresh` means
+   * that every key is requested only once.
    */
   readonly keys?: number | 'fresh';
 }
@@ -51,7 +51,7 @@ export interface Entry {
   readonly usualPerSecond?: number;
 }
 
-/** A set of servers that are compared with one another. The servers are measured one at a time. */
+/** A set of servers to compare with one another. The servers are measured one at a time. */
 export interface Scenario {
   /** The name of the scenario in results, targets and `--only`. */
   readonly id: string;

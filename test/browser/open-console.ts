@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 /** The token of the test gateways. */
 export const TOKEN = 'browser-test-token';
 
-/** A console page, together with a record of the problems that must not occur on it. */
+/** A console page and a record of the problems that must not occur on it. */
 export interface OpenConsole {
   readonly page: Page;
   /** Errors from scripts and from the browser's console, including policy violations, and requests to other hosts. */

@@ -16,7 +16,7 @@ export function errorsMessage(status: number, message: string, headers: FakeAnsw
   return { status, headers, json: { errors: { message } } };
 }
 
-/** Returns an error page of the servlet container. Any path may respond with such a page. */
+/** Returns an error page of the servlet container. Any path may return this page. */
 export function htmlPage(status: number): FakeAnswer {
   return {
     status,

@@ -10,7 +10,7 @@ const patterns = OPERATIONS.map((operation) => ({
 }));
 
 /**
- * Returns the documented success response for the requested operation, whatever the base path is. Returns 404 for any
+ * Returns the documented success response for the requested operation, whatever the base path. Returns a 404 for any
  * other request.
  */
 export function exampleAnswer({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeAnswer {

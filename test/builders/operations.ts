@@ -28,9 +28,9 @@ export interface OperationCase {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: (ids: Ids) => string;
   readonly body?: unknown;
-  /** A demo account that is allowed to use the operation. */
+  /** A demo account that may use the operation. */
   readonly allowed: string;
-  /** An account that is not allowed to use the operation. Undefined if every known caller is allowed. */
+  /** An account that may not use the operation. Undefined if every known caller is allowed. */
   readonly denied?: string;
   readonly success: number;
   /**
@@ -51,7 +51,7 @@ export interface OperationCase {
   readonly cached?: boolean;
   /** The methods that the operation's path supports, as the `Allow` header lists them. */
   readonly allow: string;
-  /** True if the operation is only inferred. With a real upstream, such an operation is off. */
+  /** True if the operation is only inferred. With a real upstream, inferred operations are off. */
   readonly inferred?: boolean;
 }
 

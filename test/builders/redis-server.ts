@@ -16,9 +16,7 @@ export interface RedisServer {
   readonly port: number;
   /** Ends the server. Without persistence, its data is lost. */
   stop(): Promise<void>;
-  /**
-   * Starts the server again on the same port, with the most recently saved data, and waits for a line in its output.
-   */
+  /** Restarts the server on the same port with the most recently saved data, and waits for a line in its output. */
   start(readyLine?: RegExp): Promise<void>;
   /** Stops the process without closing its connections, so that it behaves like a hung server. */
   freeze(): void;

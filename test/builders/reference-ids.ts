@@ -10,7 +10,7 @@ async function some<T>(things: readonly T[], test: (thing: T) => Promise<boolean
 }
 
 /**
- * Returns ids from a seeded reference server for which every operation returns at least one item. The comment belongs
+ * Returns ids from a seeded reference server. With them, every operation returns at least one item. The comment belongs
  * to alice.
  */
 export async function referenceIds(url: string): Promise<Ids> {

@@ -29,7 +29,7 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
     while ((await store.get('h')) !== undefined);
   });
 
-  // A gateway that is killed cannot release its lock.
+  // A killed gateway cannot release its lock.
   it('frees a lock whose owner has died', async () => {
     const store = await open();
     expect([await store.lock('h', 'dead', 50), await store.lock('h', 'other', 50)]).toEqual([true, false]);

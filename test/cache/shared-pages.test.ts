@@ -130,7 +130,7 @@ describe('a shared page', () => {
     expect((await waiting).kind).toBe('page');
   });
 
-  // A gateway that is killed cannot release its lock, but the lock expires.
+  // A killed gateway cannot release its lock, but the lock expires.
   it('is fetched by a waiting gateway after the owner of the lock has died', async () => {
     const [a, b] = [member(), member()];
     await a.pages.claim(KEY, { mayWait: true });

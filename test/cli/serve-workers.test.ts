@@ -376,7 +376,7 @@ describe('another gateway with two workers', () => {
     expect((await override('', disable)).json).toMatchObject({ stored: true });
     expect(await both(questions)).toEqual([503, 503]);
 
-    // One worker demotes the check because of its own traffic. The other one has not seen enough responses.
+    // One worker demotes the check because of its own traffic. The other has not seen enough responses.
     drifting.add('/services/v2/idea.json').add('/services/v2/question.json');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let refused = 0;

@@ -54,7 +54,7 @@ it('the young generation does not grow while serve starts, but grows afterwards'
   expect(later).toBeGreaterThan(during * 2);
 });
 
-/** Returns the factors by which V8 lets the heap grow before the next collection, as V8 itself reports them. */
+/** Returns the factors by which V8 lets the heap grow before the next collection, as reported by V8 itself. */
 function growthFactors(serves: boolean): readonly string[] {
   const output = launch(
     'serve',

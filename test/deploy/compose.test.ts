@@ -203,7 +203,7 @@ needsProgram('nginx', 'nginx as in the compose file', (nginx) => {
     const get = (target: string) => fetch(`http://127.0.0.1:${port}${target}`);
     let first = await get('/').catch(() => undefined);
     for (; first === undefined; first = await get('/').catch(() => undefined)) await wait(20);
-    // nginx first tries the replica that is unavailable.
+    // nginx first tries the unavailable replica.
     const others = await Promise.all(Array.from({ length: 50 }, async () => (await get('/')).status));
     expect(new Set([first.status, ...others])).toEqual(new Set([200]));
     const strange = '/services/v2/%71uestion%2F.json;a?q=a%2Fb%20c&topics=%7E';

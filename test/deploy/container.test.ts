@@ -157,7 +157,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       const { err } = await gateway.done;
       const count = (text: string) => err.split(text).length - 1;
       expect(count('was accepted')).toBeGreaterThan(300);
-      // V8 rejects code that was compiled with other flags. This includes code that other commands have stored.
+      // V8 rejects code that was compiled with other flags. This includes code stored by other commands.
       expect(count('was rejected')).toBe(0);
       expect(count('was not initialized')).toBeLessThan(20);
     });

@@ -9,7 +9,7 @@ const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'ut
 const files = readdirSync(join(packageRoot, 'deploy'), { recursive: true, withFileTypes: true })
   .filter((one) => one.isFile())
   .map(({ parentPath, name }) => ({ name, text: readFileSync(join(parentPath, name), 'utf8') }));
-// A template is YAML only after it has been rendered.
+// A template is YAML only after it is rendered.
 const documents = files.filter(({ name, text }) => name.endsWith('.yaml') && !text.includes('{{'));
 
 describe('the deployment examples', () => {

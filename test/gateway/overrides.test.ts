@@ -180,7 +180,7 @@ describe('an override that forces stale pages', () => {
     expect((await gateway.call(`${LIST}?pageSize=5`)).headers['cache-status']).toMatch(/fwd=miss; stored/);
     expect((await gateway.call(`${LIST}?pageSize=5`)).headers['cache-status']).toBe('portico; hit; ttl=30');
     expect(fake.requests).toHaveLength(count + 1);
-    // The page is requested again one second past the bound.
+    // One second past the bound, the page is fetched from the upstream.
     clock.advance(2629);
     expect((await gateway.call(LIST)).headers['cache-status']).toMatch(/detail=force-stale/);
     clock.advance(1);

@@ -167,7 +167,7 @@ describe('the spans of a request', () => {
     await arrived.promise;
     const second = gateway.call(PAGE);
     await until(() => gateway.gateway.services.upstreams.stats().inFlight === 1);
-    // No event shows that the second request is waiting, so the test gives it time to join the first one.
+    // No event shows that the second request is waiting, so the test gives it time to join the first.
     for (let turns = 0; turns < 1000; turns += 1) await new Promise(setImmediate);
     joined.resolve();
     await Promise.all([first, second]);

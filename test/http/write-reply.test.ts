@@ -51,8 +51,8 @@ interface Context {
 }
 
 /**
- * Writes a plan's reply. Returns the response that the client received, the number of bytes that were counted, and
- * the pages whose gzip form was requested.
+ * Writes a plan's reply. Returns the response that the client received, the number of bytes counted, and the pages
+ * whose gzip form was requested.
  */
 async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call = {}) {
   const bytes: (number | Promise<number>)[] = [];

@@ -297,8 +297,7 @@ describe('a recently verified caller', () => {
     expect(decide(header)).toBe(outcome);
   });
 
-  // The attack: a client sends a credential that is almost equal to the verified one. A loose comparison would accept
-  // it.
+  // The attack: a client sends a credential that almost equals the verified one. A loose comparison would accept it.
   it('is found only by a header with exactly the same name and password', async () => {
     const { decide, first } = await remembered();
     const right = basic('alice');

@@ -219,7 +219,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(other.isFresh('alice')).toBe(true);
   });
 
-  // A disconnected gateway does not learn that a password has been changed.
+  // A disconnected gateway does not learn of password changes.
   it('is accepted by a gateway without Redis no longer than the bound', async () => {
     const server = await startRedisServer(path);
     const clock = createTestClock();

@@ -184,8 +184,8 @@ export function sharedLedgerContract(
       expect(await ledger.snapshot()).toMatchObject({ lostAt: NOW, entries: [{ count: 1, callers: 1 }] });
     });
 
-    // A process that starts during an outage cannot read the key with which the others hash callers. Its hashes cannot be
-    // compared with theirs, so the same caller would be counted twice.
+    // A process that starts during an outage cannot read the key that the others use to hash callers. Its hashes cannot
+    // be compared with theirs, so the same caller would be counted twice.
     it('is opened while the store does not reply, and counts callers once the process uses the shared key', async () => {
       const server = await startServer();
       const a = await server.open({ replica: 'a', onDataLost: ignore });

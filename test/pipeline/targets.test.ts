@@ -267,7 +267,7 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: if violations are only reported, targets with many violations are remembered together with all their
+    // The attack: if violations are only reported, targets with many violations are remembered along with all their
     // messages. If the limit counted only the target strings, they could use twenty times as much memory as allowed.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],

@@ -8,7 +8,7 @@ export interface ReceivedResponse {
   readonly text: string;
   /** The parsed body. Undefined if the body is not JSON. */
   readonly json: LegacyBody;
-  /** The parsed body of a response that is a bare array. */
+  /** The parsed body if the response is a bare array. */
   readonly items: Items<LegacyBody>;
   /** True if the body has the declared length. */
   readonly complete: boolean;

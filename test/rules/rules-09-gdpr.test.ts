@@ -24,7 +24,7 @@ beforeEach(() => {
 const upload = (to: TestGateway, content: unknown, call: Call = {}): Promise<Answer> =>
   to.call(UPLOAD, { method: 'POST', body: { content }, ...call });
 
-/** Returns an upload that is different each time. */
+/** Returns a different upload each time. */
 const fresh = () => `username\nuser-${(count += 1)}\n`;
 let count = 0;
 

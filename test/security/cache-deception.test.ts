@@ -9,7 +9,7 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
  * Two attacks on stored pages. Poisoning: a request contains something that changes the upstream's response but is not
  * part of the cache key, such as a header, the body of a GET or a different spelling of the host. The response is then
  * stored for everyone. Deception: a victim opens an address that looks like a static file but returns the victim's own
- * page, which a cache then stores for everyone.
+ * page. A cache then stores that page for everyone.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -42,7 +42,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a request with these lines on behalf of the attacker. Returns everything that was received. */
+/** Sends a request with these lines on behalf of the attacker. Returns everything received. */
 const attack = (line: string, lines: readonly string[] = ['Host: x'], body = '') =>
   sendRaw(
     Number(new URL(gateway.url).port),

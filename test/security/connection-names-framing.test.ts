@@ -12,8 +12,8 @@ import { startRawServer, type RawRequest, type RawServer } from '../upstream/sup
 /*
  * The attack: a client sends `Connection: Content-Length`, because `Connection` lists the headers that are meant only
  * for the next hop. A proxy that follows this header forwards the body without its length. The upstream then assumes
- * that the request ends with its head, and treats the client's body as the next request on that connection, a request
- * that the gateway has never checked. A stricter upstream discards the body and still reports success. Therefore,
+ * that the request ends with its head. It treats the client's body as the next request on that connection, although the
+ * gateway has never checked that request. A stricter upstream discards the body and still reports success. Therefore,
  * framing headers and `Host` are never removed as connection headers, and every body is forwarded with a length or
  * chunked.
  *

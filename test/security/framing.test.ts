@@ -48,7 +48,7 @@ const head = (target: string, ...fields: string[]) => [
   ...fields,
   '',
 ];
-/** Sends lines over a new connection. Returns everything that is received until the connection is closed. */
+/** Sends lines over a new connection. Returns everything received until the connection is closed. */
 const send = (mode: string, ...lines: string[]) => sendRaw(port(mode), lines.join('\r\n'));
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 const asked = () => fake.requests.map(({ method, path }) => `${method} ${path}`);

@@ -373,7 +373,7 @@ describe('after all of these runs, secrets', () => {
   });
 
   it('do not appear in the spans that the gateways have exported', () => {
-    // All gateways have been closed, so they have exported all of their spans.
+    // All gateways are closed, so they have exported all of their spans.
     expect(receiver.spans.length).toBeGreaterThan(200);
     expect(findSecrets(receiver.bytes, ...planted)).toEqual([]);
     expect(findTexts(receiver.bytes, oddlyPlanted)).toEqual([]);

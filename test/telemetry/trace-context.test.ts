@@ -90,7 +90,7 @@ describe('a sampled trace context', () => {
     expect(isSampled(sampledContext(parent('00'), { ratio: 1, follow: 'everyone' }, false))).toBe(false);
   });
 
-  // An attacker chooses a trace id that is within every fraction, so that every request is exported.
+  // An attacker chooses a trace id that falls within every sampling fraction, so that every request is exported.
   it('does not depend on the trace id of an untrusted caller', () => {
     for (const trace of ['f'.repeat(32), '1'.repeat(32)]) {
       const sampled = share(() => sampledContext(parent('01', trace), half, false));

@@ -363,7 +363,7 @@ const stepOf = (usual: Usual): fc.Arbitrary<FuzzStep> =>
 
 /**
  * Returns random scripts for a mode. The requests in a script have only a few different targets, so that callers share
- * cached pages, and writes change pages that are in the cache.
+ * cached pages and writes change them.
  */
 export const anyScript = (mode: FuzzScript['mode']): fc.Arbitrary<FuzzScript> =>
   array(documented, { minLength: 1, maxLength: 2 })

@@ -20,9 +20,9 @@ import {
 /*
  * The attack: a message is almost valid HTTP/1.1, so that Portico and a load balancer or proxy in front of it, or the
  * server behind it, read the same bytes differently. If they disagree on the Host, the version, the end of the body or
- * the number of requests, one checks a different request from the one that the other executes. Therefore, such messages
- * are refused with the usual error body before anything is sent upstream, and the rest of the connection is not read.
- * After all other messages, the next message on the connection is read from the right byte.
+ * the number of requests, one checks a different request from the one that the other executes. Therefore, these
+ * messages are refused with the usual error body before anything is sent upstream, and the rest of the connection is
+ * not read. After all other messages, the next message on the connection is read from the right byte.
  */
 
 /** Pipelined requests have to wait until the upstream has capacity, while a busy machine serves the others. */

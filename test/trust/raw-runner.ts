@@ -19,7 +19,7 @@ export interface RawSide {
 export interface RawResult extends RawOutcome {
   /** True if the connection ended with a reset, or was still open when the client gave up. */
   readonly broken: boolean;
-  /** Everything that was received. */
+  /** Everything received. */
   readonly text: string;
 }
 

@@ -7,10 +7,7 @@ import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { drain, endOf } from '../builders/streamed-body.ts';
 import { startRawServer } from './support/raw-server.ts';
 
-/**
- * Sends a request to an upstream that begins a body without a length. Also returns the request that was
- * sent.
- */
+/** Sends a request to an upstream that begins a body without a length. Also returns the sent request. */
 async function begun() {
   const server = await startRawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
   const sent = Promise.withResolvers<ClientRequest>();

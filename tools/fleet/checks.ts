@@ -36,8 +36,8 @@ export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
 /** The rules for judging fetches. */
 interface FillRules {
   /**
-   * The age at which a page may be fetched again. It is the freshness lifetime without the final part in which the
-   * page is refreshed early.
+   * The age at which a page may be refetched: the freshness lifetime minus the final part, during which the page is
+   * refreshed early.
    */
   readonly freshMs: number;
   /** How long after the response to a write the purge may take to arrive at a gateway. */

@@ -101,7 +101,7 @@ function settingsFor({ settings, requests, idleCommandsPerSecond }: FleetRun): S
   };
 }
 
-/** A fleet that is too large to be measured on this machine. */
+/** A fleet too large to measure on this machine. */
 export interface LargeFleet {
   readonly gateways: number;
   readonly callers: number;

@@ -393,7 +393,7 @@ function createTimeline(): Timeline {
   };
 }
 
-/** Resolves after all continuations that are ready have run. */
+/** Resolves after all ready continuations have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

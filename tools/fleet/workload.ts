@@ -21,7 +21,7 @@ export interface Account {
   readonly permissions: ReadonlySet<string>;
 }
 
-/** One page of a list. A read requests such a page. */
+/** One page of a list, as requested by a read. */
 export interface Page {
   readonly index: number;
   readonly operation: string;
@@ -30,7 +30,7 @@ export interface Page {
   readonly tags: readonly string[];
   readonly audience: Audience;
   readonly permissions: readonly string[];
-  /** The body, in which the upstream replaces `MARKER`. */
+  /** The body. The upstream replaces `MARKER` in it. */
   readonly body: string;
 }
 
@@ -44,7 +44,7 @@ export interface WriteKind {
   readonly permissions: readonly string[];
   readonly status: number;
   readonly requestBody: string;
-  /** The body of the response, in which the upstream replaces `MARKER_NUMBER` and `MARKER_NODE`. */
+  /** The response body. The upstream replaces `MARKER_NUMBER` and `MARKER_NODE` in it. */
   readonly body: string;
 }
 
@@ -97,7 +97,7 @@ interface ListPlan {
   readonly audience: Audience;
   /** The values of the path parameter. For a list without a path parameter, the page numbers. */
   readonly values: readonly number[];
-  /** The text in the example that is replaced with the marker. */
+  /** The text in the example to replace with the marker. */
   readonly markedText: string;
 }
 

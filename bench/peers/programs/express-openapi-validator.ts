@@ -15,8 +15,7 @@ app.use(
     agent: new Agent({ keepAlive: true }),
     selfHandleResponse: true,
     on: {
-      // The validator checks only bodies that are sent with res.json, so each response is buffered, parsed and
-      // serialized again.
+      // The validator checks only bodies sent with res.json, so each response is buffered, parsed and serialized again.
       proxyRes: (answer, _request, response) => {
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));

@@ -31,8 +31,8 @@ describe('finding undocumented fields', () => {
     expect(unknownTo(schema, { list: [{ author: { id: 1 }, tags: [] }], count: { any: 1 } })).toEqual([]);
   });
 
-  // The attack: 100,000 undocumented fields in one object, or as many items with one such field each. Each name was
-  // matched against the secret patterns and became a separate path.
+  // The attack: 100,000 undocumented fields in one object, or 100,000 items with one undocumented field each. Each name
+  // was matched against the secret patterns and became a separate path.
   it('examines a bounded number of them', () => {
     let looked = 0;
     const counting = (fields: object) =>

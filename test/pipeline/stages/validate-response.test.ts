@@ -289,8 +289,8 @@ describe('validate-response', () => {
 });
 
 /*
- * The attack: a response that is nested so deeply, or has so many values, that parsing it blocks all other requests
- * or traversing it overflows the stack.
+ * The attack: a response is nested so deeply, or has so many values, that parsing it blocks all other requests or
+ * traversing it overflows the stack.
  */
 describe('a response beyond the limits of JSON', () => {
   const deep = '['.repeat(9) + ']'.repeat(9);

@@ -17,11 +17,11 @@ export type Play = (socket: Socket, request: RawRequest) => void;
 /** An upstream that writes each response byte by byte, without an HTTP library. */
 export interface RawUpstream {
   readonly port: number;
-  /** The sockets that are open at the moment. */
+  /** The currently open sockets. */
   readonly sockets: ReadonlySet<Socket>;
   /** Receives each new connection. It can be replaced, for example by a server that never completes a TLS handshake. */
   accept: (socket: Socket) => void;
-  /** Listens again on the same port. */
+  /** Resumes listening on the same port. */
   listen(): Promise<void>;
   /** Stops listening and closes all connections, so that further connections are refused. */
   stop(): Promise<void>;

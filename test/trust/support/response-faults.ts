@@ -75,7 +75,7 @@ const PAGE = Buffer.from('<!doctype html><title>Sign in</title><script>alert(1)<
 const VALID = { built: 'valid', passed: 'valid' } as const;
 const RESET = { built: 'upstream_reset', passed: 'upstream_reset' } as const;
 const CUT = { built: 'upstream_reset', passed: 'broken' } as const;
-/** A response that is forwarded as a violation of the contract. If responses are enforced, it is refused. */
+/** A response that is forwarded and recorded as a contract violation, or refused if responses are enforced. */
 const VIOLATION = { built: 'same', enforced: 'upstream_invalid_response', passed: 'same' } as const;
 
 /** A complete response with this body in place of the valid body. */
