@@ -72,7 +72,8 @@ export default defineConfig({
     // everything that the file started.
     isolate: false,
     projects: [
-      // The files of a project share their workers, and each worker loads the modules and compiles the contract again.
+      // The files in a project share their workers. Each worker has to load the modules and compile the contract
+      // itself.
       {
         extends: true,
         test: { name: 'shared', include: INCLUDE, exclude: [...configDefaults.exclude, ...LEFT_OUT, ...ALONE] },

@@ -74,7 +74,7 @@ export function medianOf(rounds: readonly LatencySummary[]): LatencySummary {
   return { p50: of('p50'), p99: of('p99'), p999: of('p999'), max: of('max') };
 }
 
-/** Runs the load in a separate process, where garbage collections of this process do not disturb it. */
+/** Runs the load in a separate process, where this process's garbage collections do not disturb it. */
 function runPaced(load: PacedLoad): Promise<PacedResult> {
   return new Promise((resolve, reject) => {
     const file = join(import.meta.dirname, 'paced-load.ts');

@@ -142,7 +142,7 @@ const BESIDE_NO_SOURCE = [
   'contract/generated-schemas.test.ts',
   // This test compares the whole contract with the legacy server's known behavior.
   'contract/quirks.test.ts',
-  // This test sends requests with an unsupported `Expect` header. Such requests never reach the public app.
+  // This test sends requests with an unsupported `Expect` header. Those requests never reach the public app.
   'http/expectation.test.ts',
   // This test compares the plans of all operations with a snapshot.
   'pipeline/plans.test.ts',

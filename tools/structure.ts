@@ -141,10 +141,7 @@ export function measureRequestFiles(): RequestFiles {
   return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;
 }
 
-/**
- * Prints one count, its limit and the items that were counted. If a count exceeds its limit, this program and a test
- * fail.
- */
+/** Prints one count, its limit and the counted items. If a count exceeds its limit, this program and a test fail. */
 function row(name: string, value: number, limit: number, rest: readonly string[] = []): void {
   const text = limit === 0 ? 'none' : `at most ${limit}`;
   console.log(`${name.padEnd(44)} ${String(value).padStart(5)}   ${text}`);

@@ -16,8 +16,7 @@ import type { BenchRequest, Rounds, Scenario } from './scenario.ts';
 export const SIDES = { before: 'portico-before', after: 'portico-after' } as const;
 
 /**
- * Returns the scenarios that compare two checkouts. The first entry is the other ref, the second one the working
- * tree.
+ * Returns the scenarios that compare two checkouts. The first entry is the other ref; the second is the working tree.
  */
 export function comparedScenarios(rounds: Rounds, otherCheckout: string): readonly Scenario[] {
   const scenario = (

@@ -38,7 +38,7 @@ async function send(page: Page, id: string): Promise<string> {
 needsProgram('chromium', 'the API docs in a browser', (path) => {
   const { gateway, visit } = withConsole(path);
 
-  // Rendering all operations takes most of the time of a visit, so read-only checks share one visit.
+  // Rendering all operations takes up most of a visit, so read-only checks share one visit.
   it('shows every operation with its path, parameters, permissions, cache, errors, rules, examples and a form', async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);

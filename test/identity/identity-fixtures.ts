@@ -60,7 +60,7 @@ export function authenticating(
   return { authenticator, ask, askNow, verifications };
 }
 
-/** Returns the error that refused a request. Throws if the request was not refused. */
+/** Returns the error with which a request was refused. Throws if the request was not refused. */
 export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   const error = await work.then(
     () => undefined,

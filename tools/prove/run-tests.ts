@@ -12,7 +12,7 @@ const MAX_NAMED = 10;
 /** The time limit for a test that does not set one, in milliseconds. */
 const TEST_MS = 600_000;
 
-/** The part of vitest's JSON report that is read. */
+/** The part of vitest's JSON report that this program reads. */
 interface Report {
   readonly numPassedTests: number;
   readonly testResults: readonly {

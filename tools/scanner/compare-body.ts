@@ -27,7 +27,7 @@ export type CompareBody = (body: Buffer) => Comparison;
 /** Matches the part that every absolute address contains. */
 export const ADDRESS = /:\\?\//;
 
-/** The maximum number of undocumented fields that are compared. Portico reports fewer for one response. */
+/** The maximum number of undocumented fields to compare. Portico reports fewer for one response. */
 const MAX_UNKNOWN = 20;
 
 /**

@@ -26,7 +26,7 @@ export function createCompareResponse(
   scan: ScanResponse,
   { operation, status, parameters }: ComparedResponse,
 ): CompareBody {
-  // Tags are computed only for pages that are stored.
+  // Tags are computed only for stored pages.
   const planned = { operation, cache: {} } as Pick<PlannedOperation, 'operation' | 'cache'>;
   const read = (json: unknown) => ({ facts: bodyFactsOf(planned, json), authors: authorsOf(operation, json) });
   return (bytes) => {

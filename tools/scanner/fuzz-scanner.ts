@@ -38,7 +38,7 @@ export interface FuzzOptions {
   readonly onProgress?: (compared: number) => void;
 }
 
-/** The maximum number of wrong results that are collected. */
+/** The maximum number of wrong results to collect. */
 const MAX_WRONG = 10;
 const PROGRESS_EVERY = 10_000;
 

@@ -19,10 +19,7 @@ export interface Load {
   readonly port: () => number;
   /** Returns a client's next request. Clients are numbered from 0. */
   readonly next: (client: number) => Ask;
-  /**
-   * The number of requests per second that are due. If undefined, each client sends its next request as soon as it is
-   * free.
-   */
+  /** The number of requests due per second. If undefined, each client sends its next request as soon as it is free. */
   readonly perSecond?: number;
   /** The number of requests after which a client opens a new connection. */
   readonly perConnection?: number;
@@ -38,14 +35,11 @@ export interface LoadCounts {
   /** The number of requests for which no complete response arrived although the client was waiting, by reason. */
   readonly lost: Map<string, number>;
   aborted: number;
-  /**
-   * The time from sending each request, or from the time at which it was due, to its response. In milliseconds, by
-   * status.
-   */
+  /** The time, in milliseconds, from when each request was sent or due until its response arrived, by status. */
   readonly latencies: Map<number, number[]>;
 }
 
-/** A load that is running. */
+/** A running load. */
 export interface RunningLoad {
   readonly counts: LoadCounts;
   /** Stops sending requests, waits for the pending responses and closes all connections. */

@@ -7,10 +7,7 @@ import { faultsOf, statusText } from './soak.ts';
 /** Options of the scenarios. */
 export interface RestartOptions {
   readonly seconds: number;
-  /**
-   * The number of requests per second that are due. If undefined, each client sends its next request as soon as it is
-   * free.
-   */
+  /** The number of requests due per second. If undefined, each client sends its next request as soon as it is free. */
   readonly perSecond?: number;
   tick(text: string): void;
 }
@@ -135,7 +132,7 @@ export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Pr
       if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
       await gateway.start();
       restarts += 1;
-      // The balancer must notice that this gateway is ready before the other one stops.
+      // The balancer must notice that this gateway is ready before the other stops.
       while (!ready.has(gateway)) await pause(20);
       tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
     }
