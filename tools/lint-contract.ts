@@ -72,7 +72,7 @@ function extensionFaults(folder: string): string[] {
   }
 }
 
-/** Returns the schemas with the type `array` that have no `items`, which Spectral's `array-items` rule reports. */
+/** Returns the schemas of type `array` without `items`, which Spectral's `array-items` rule reports. */
 function arrayFaults(value: unknown, pointer = ''): string[] {
   if (typeof value !== 'object' || value === null || /\/examples?$/.test(pointer)) return [];
   const own = 'type' in value && value.type === 'array' && !('items' in value);

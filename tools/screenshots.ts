@@ -116,8 +116,7 @@ const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
 const end = Date.now();
 let base = end - MINUTES * 60_000;
 let setAt = performance.now();
-// The clock runs only during the steps of the simulation, so that the latencies are real, and stands still between
-// them.
+// The clock runs during the simulation's steps, so that the latencies are real, and stops between them.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
 const reference = await startReferenceServer({ complete: true, chaos });

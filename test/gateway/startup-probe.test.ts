@@ -12,7 +12,7 @@ type Entry = Record<string, unknown>;
 const entries = (gateway: Probed) =>
   gateway.log.map((line) => JSON.parse(line) as Entry).filter(({ probe }) => probe !== undefined);
 
-/** Starts a gateway whose upstream always returns this response, and returns the log entry of the startup probe. */
+/** Starts a gateway whose upstream always returns this response, and returns the startup probe's log entry. */
 async function probed(answer: FakeAnswer, basePath = ''): Promise<Entry> {
   const gateway = await probing(await startFakeUpstream(() => answer, basePath));
   await until(() => entries(gateway).length > 0);

@@ -115,8 +115,8 @@ export function sharedLedgerContract(
       expect([...fingerprints].toSorted()).toEqual(['f1', 'f2']);
     });
 
-    // The reply to a batch is lost, so the process sends the batch again. The first copy may still be in the buffer of
-    // a broken connection, and may even arrive after a later batch.
+    // The reply to a batch is lost, so the process resends the batch. The first copy may still be in the buffer of a
+    // broken connection, and may even arrive after a later batch.
     it('adds a batch once, however often it arrives', async () => {
       const [store] = (await storesOf('a')) as [LedgerStore];
       const [first, second] = [batch({ traffic: trafficOf(1) }), batch({ traffic: trafficOf(10) })];

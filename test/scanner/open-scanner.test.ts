@@ -63,7 +63,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   numbers: [
     { schema: { type: 'integer', minimum: 0 }, valid: ['0', '-0', '9'], invalid: ['-1'] },
     { schema: { type: 'integer', maximum: 100 }, valid: ['100'], invalid: ['101', '18446744073709551615'] },
-    // Numbers near the limits of 64-bit integers are rounded to doubles, in the contract and in the body.
+    // Numbers near the limits of 64-bit integers are rounded to doubles, both in the contract and in the body.
     {
       schema: { type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 },
       valid: ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993'],

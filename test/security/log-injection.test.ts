@@ -45,7 +45,7 @@ const HOSTILE = {
   'half a surrogate pair': 'x\ud800',
 };
 
-/** Returns the lines written since the last call. Each line must be one JSON object of plain characters. */
+/** Returns the lines written since the last call. Each line must be one JSON object in plain characters. */
 let read = 0;
 function newLines(): Record<string, unknown>[] {
   const lines = gateway.log.slice(read);

@@ -63,7 +63,7 @@ async function call(
 }
 type Cancellation = 'reset' | 'end';
 
-/** Expects a broken connection or one of the gateway's own errors, and never a complete success response. */
+/** Expects a broken connection or one of the gateway's own errors, never a complete success response. */
 function expectBroken(answer: Answer, target: string): void {
   if (answer.complete)
     expect([target, answer.status, answer.json?.code]).toEqual([

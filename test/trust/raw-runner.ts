@@ -104,7 +104,7 @@ export function sendBytes(
   });
 }
 
-/** Calls a function for each item, with a limited number of calls at a time. Returns the results in order. */
+/** Calls a function for each item, with a limited number of concurrent calls. Returns the results in order. */
 export async function mapInParallel<T, R>(
   items: readonly T[],
   limit: number,

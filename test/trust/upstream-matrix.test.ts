@@ -293,7 +293,7 @@ describe.each(SETTING_NAMES)('in %s, an upstream that', (setting) => {
   )('%s: %s → %s', (_name, situation, expected, one) => {
     const result = results.get(one.id);
     const outcome = outcomeOf(one, result);
-    // On a busy machine, a body that stalls can also exceed the short limits before its first byte arrives.
+    // On a busy machine, a stalled body can also exceed the short limits before its first byte arrives.
     const isLate = one.fault.isSilent === true && expected === 'broken' && outcome === 'upstream_timeout';
     expect(isLate ? expected : outcome).toBe(expected);
     // A read may be retried once if it failed on a connection that was already open. A write is never sent twice.

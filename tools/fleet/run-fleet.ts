@@ -81,7 +81,10 @@ export interface FleetRun {
   readonly errors: string;
 }
 
-/** Returns how many seconds after the start a window begins. Every page has been fetched once by then. */
+/**
+ * Returns the number of seconds from the start of the run to the start of a window. By then, every page has been
+ * fetched once.
+ */
 export function settleSeconds(freshSeconds: number): number {
   return freshSeconds + 2;
 }

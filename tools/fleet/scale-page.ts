@@ -116,7 +116,7 @@ function pointsTable({ points }: ScaleResults): string {
   return `${measuredOn(points)}\nEach cell: measured / simulated (difference).\n\n${table(head, rows)}`;
 }
 
-/** Prices per month that the model assumes, in US dollars: typical list prices of large cloud providers. */
+/** The monthly prices that the model assumes, in US dollars: typical list prices of large cloud providers. */
 export const PRICES = { core: 30, gibibyte: 4 };
 /** The maximum share of a core that a gateway or Redis may use. The rest is for peaks and failures. */
 export const PLANNED_USE = 0.5;

@@ -257,7 +257,7 @@ export function mayRequest(account: Account, { permissions }: { readonly permiss
   return permissions.every((one) => account.permissions.has(one));
 }
 
-/** Returns which copy of a page the account receives: its own copy, the copy of its role, or the common copy. */
+/** Returns which copy of a page the account receives: its own copy, its role's copy, or the common copy. */
 export function audienceOf({ audience }: Pick<Page, 'audience'>, { name, role }: Account): string {
   return audience === 'caller' ? name : audience === 'permissions' ? role : 'all';
 }

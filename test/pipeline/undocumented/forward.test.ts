@@ -447,8 +447,8 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
   ])('breaks the client’s connection if it is cut short and its length is %s', async (kind, rest) => {
     const server = await startRawServer((request) => {
       request.socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${rest}`);
-      // Without a length, the body ends when the connection ends, so only a reset of the connection shows that the
-      // body is incomplete.
+      // Without a length, the body ends when the connection ends, so only a connection reset shows that the body is
+      // incomplete.
       const isReset = kind === 'not declared';
       setImmediateTwice(() => (isReset ? request.socket.resetAndDestroy() : request.socket.end()));
     });

@@ -27,8 +27,8 @@ const VALUES = 49_000;
 const ESCAPES = 790_000;
 
 /**
- * Returns bodies of up to `size` bytes that take a long time to decode, parse, validate, describe or search. Some of
- * them exceed the limits on values and depth, and others stay just below these limits.
+ * Returns bodies of up to `size` bytes that take a long time to decode, parse, validate, describe or search. Some
+ * exceed the limits on values and depth; others stay just below them.
  */
 export function hostileBodies(size: number): readonly HostileBody[] {
   const room = size - 8000;
