@@ -4,7 +4,7 @@ import { tempFolder } from './temp-folder.ts';
 
 /**
  * The settings with which every stage is part of some plan, provided that the `DISABLED` override is also set. If a new
- * stage requires another setting to be planned, add it here.
+ * stage is planned only under another setting, add that setting here.
  */
 export const EVERY_STAGE = {
   rewriteUrls: true,

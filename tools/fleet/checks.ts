@@ -40,7 +40,7 @@ interface FillRules {
    * refreshed early.
    */
   readonly freshMs: number;
-  /** How long after the response to a write the purge may take to arrive at a gateway. */
+  /** The maximum time between the response to a write and the purge's arrival at a gateway. */
   readonly purgeSlackMs: number;
 }
 

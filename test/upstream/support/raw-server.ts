@@ -14,7 +14,7 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-/** A server whose responses the test itself writes byte by byte. */
+/** A server whose response bytes the test itself writes. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
