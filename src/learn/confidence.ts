@@ -27,7 +27,7 @@ export function shownConfidence(confidence: number): number {
 }
 
 /**
- * Returns the confidence in a property that all `values` share, given that they occurred in this many `responses`. The
+ * Returns the confidence that all `values` share a property, given the number of `responses` that contained them. The
  * number of trials is the harmonic mean of the two numbers, because the items in one response are not independent.
  */
 export function confidenceOf(values: number, responses: number): number {
@@ -37,7 +37,7 @@ export function confidenceOf(values: number, responses: number): number {
 
 /**
  * Returns the confidence and the evidence that the values of a shape provide. `of` is the number of objects that could
- * have had such a value, if it is known.
+ * have had such a value, if known.
  */
 export function supportOf(shape: Shape, of?: number): Pick<Proposal, 'confidence' | 'evidence'> {
   const { seen, answers, firstSeenAt, lastSeenAt } = shape;

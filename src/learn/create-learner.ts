@@ -11,7 +11,7 @@ import { compilePathTemplate } from '../privacy/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Samples responses. Sampling is fast enough to be done while requests are handled. */
+/** Samples responses. Sampling is fast enough to run while requests are handled. */
 export interface Learner {
   /**
    * Returns whether to sample the next response of an operation. All of the first {@link ENOUGH} responses are sampled,
@@ -20,7 +20,7 @@ export interface Learner {
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;
   samplePath(path: SampledPath): void;
-  /** Returns the observations in a form that may be stored and used for proposals. */
+  /** Returns the observations in a form that is safe to store and to use for proposals. */
   observations(): Observations;
 }
 
@@ -46,17 +46,14 @@ interface LearnerParts {
   readonly walk?: boolean;
 }
 
-/**
- * The number of responses per operation that are sampled without exception. After that, only one in {@link SAMPLE} is
- * sampled.
- */
+/** The number of responses sampled per operation before sampling drops to one in {@link SAMPLE}. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
 /** The maximum number of undocumented path templates that are stored. */
 const MAX_PATHS = 200;
 
-/** A word or an undocumented field is stored only if at least this many distinct responses contained it. */
+/** The minimum number of distinct responses that must contain a word or an undocumented field before it is stored. */
 const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
@@ -73,7 +70,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   const { isNew } = createDistinctFacts();
   // An item might be counted twice, because it is not known which items earlier runs counted. Values from earlier runs
-  // must therefore not count as evidence that a vocabulary is complete.
+  // therefore must not count as evidence that a vocabulary is complete.
   for (const vocabulary of before.vocabularies.values()) vocabulary.quiet = vocabulary.quietAnswers = 0;
   let responses = 0;
   const context = (complete: boolean): SampleContext => ({

@@ -38,7 +38,7 @@ export interface PlaceSchema {
   readonly expected: readonly NamedMember[];
   /** Returns the description of a member, or undefined if the member is undocumented. */
   member(name: string): PlaceSchema | undefined;
-  /** Returns the description of the array's elements, or undefined if there is none. */
+  /** Returns the description of array elements, or undefined if there is none. */
   items(): PlaceSchema | undefined;
 }
 

@@ -22,9 +22,9 @@ export interface BaselineFile {
   /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
   /**
-   * Applies a change that was made at another gateway or in another process. The change takes effect immediately.
-   * `isWriter` is false if another process writes the change to the file. If this process must write the change but
-   * cannot, the promise is rejected and the change applies only until the process ends.
+   * Applies a change made by another gateway or process. The change takes effect immediately. `isWriter` is false if
+   * another process writes the change to the file. If this process must write the change but cannot, the promise is
+   * rejected and the change lasts only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>, isWriter: boolean): Promise<void>;
   /** Calls `listener` after every change to the accepted violations. */
@@ -50,7 +50,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   };
 
   const edit = async (change: Edit, isUsed: boolean): Promise<boolean> => {
-    // The file is read again to preserve changes that were made after startup.
+    // The file is read again to preserve changes made to it since startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
       throw error;
@@ -65,7 +65,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     return true;
   };
   const inTurn = (change: Edit, isUsed = true): Promise<boolean> => {
-    // Changes are written one after another, because each change is based on the content that the previous one wrote.
+    // Changes are written one after another, because each change is based on the content written by the previous one.
     const done = writing.then(() => edit(change, isUsed));
     writing = done.catch(() => undefined);
     return done;
@@ -85,7 +85,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
       if (!isWriter) return;
       const write: Edit = (document, stored) => {
         if (accepted === null) return withoutEntry(document, fingerprint);
-        // Several gateways can share a file, and another one may already have written the entry.
+        // Several gateways can share a file, so another gateway may already have written the entry.
         const known = stored.accepted.find((one) => one.fingerprint === fingerprint);
         return KEYS.every((key) => known?.[key] === accepted[key]) ? undefined : editBaseline(document, accepted);
       };
@@ -145,10 +145,7 @@ const isMissing = (error: unknown) => error instanceof Error && 'code' in error 
 const HEADER = ` Accepted violations of the contract, each with its reason, its owner and an optional expiry date.
  Portico reads this file at startup (contract.baseline). Reports and the console show its entries.`;
 
-/**
- * Adds a violation to a baseline document, or updates the violation's entry. Returns the new text, in which comments
- * are preserved.
- */
+/** Adds a violation to a baseline document, or updates its entry. Returns the new text, with comments preserved. */
 function editBaseline(document: Document, accepted: AcceptedViolation): string {
   const fields = Object.entries(accepted).filter(([, value]) => value !== undefined);
   const entry = Object.fromEntries(fields);

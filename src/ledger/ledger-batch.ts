@@ -31,7 +31,7 @@ export interface TrafficDelta {
 
 /** The data recorded since the last batch. It consists of plain values so that it can be sent to another thread. */
 export interface LedgerBatch {
-  /** The number of the batch. Each batch of a process has a higher number than the previous one. */
+  /** The number of the batch. Within a process, each batch has a higher number than the previous one. */
   readonly number: number;
   /** When the batch was created, in epoch milliseconds. */
   readonly writtenAt: number;
@@ -46,7 +46,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch. They are lost if the batch cannot be written. */
+/** Returns the number of entries and traffic rows that are lost if the batch cannot be written. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

@@ -1,7 +1,7 @@
 /** The options under the `ledger` configuration key, with all defaults filled in. */
 export interface LedgerOptions {
   /**
-   * The kind of store. If undefined and Redis is configured, the ledger is shared in Redis, unless `file` is
+   * The kind of store. If undefined and Redis is configured, the ledger is shared through Redis, unless `file` is
    * `:memory:`.
    */
   readonly store?: LedgerStoreKind;
@@ -9,7 +9,7 @@ export interface LedgerOptions {
   readonly file: string;
   /** How long a violation is stored after its last occurrence, in days. */
   readonly retentionDays: number;
-  /** The maximum number of distinct violations. Half of it is for requests and half for responses. */
+  /** The maximum number of distinct violations. Half of this number is for requests and half for responses. */
   readonly maxEntries: number;
   /** The maximum size of the file, in bytes. */
   readonly maxBytes: number;

@@ -13,16 +13,16 @@ export interface StoreState {
 }
 
 /**
- * The error for a store that currently cannot be reached. The same batch must be written again later. If the store
- * has already added the batch, it recognizes the batch by its number.
+ * The error for a store that currently cannot be reached. The caller must write the same batch again later. If the
+ * store has already added the batch, it recognizes the batch number.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
 /**
- * The error for a store that cannot be opened because it is missing or unusable, or is not a ledger of this version.
- * The message and the suggested fix are for the person who configured the store.
+ * The error for a store that cannot be opened because it is missing, unusable or not a ledger of this version. The
+ * message and the suggested fix are written for the person who configured the store.
  */
 export class LedgerStoreError extends Error {
   override readonly name = 'LedgerStoreError';
@@ -38,7 +38,7 @@ export class LedgerStoreError extends Error {
 
 /** The limits of a store. */
 export interface StoreLimits {
-  /** The maximum number of distinct violations. Half of it is for requests and half for responses. */
+  /** The maximum number of distinct violations. Half of this number is for requests and half for responses. */
   readonly maxEntries: number;
   readonly retentionDays: number;
 }

@@ -18,7 +18,7 @@ export type JsonExcess = keyof JsonLimits;
 /** The default limits. They are about ten times what the largest page of a documented operation requires. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Returns the message about an exceeded limit. `what` names the input, for example `the body`. */
+/** Returns the message for an exceeded limit. `what` names the input, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not contain more than ${limits.values} values`;
@@ -44,7 +44,7 @@ const MALFORMED = { state: 'malformed' } as const;
  * so the nesting depth and the number of values are first determined from the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). In any other encoding, the decoder would have to replace bytes, which takes ten
+  // JSON is UTF-8 (RFC 8259 §8.1). With any other encoding, the decoder would have to replace bytes, which takes ten
   // times as long.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
@@ -78,7 +78,10 @@ KIND[0x3a] = COLON;
 /** Long numbers and long runs of white space take longer to parse, so every 64 bytes of them count as one value. */
 const BARE_SHIFT = 6;
 
-/** The number of escapes per allowed value. Parsing an escape takes much longer than parsing a plain character. */
+/**
+ * The number of escapes per allowed value. Escapes are limited because parsing one takes much longer than parsing a
+ * plain character.
+ */
 const ESCAPES_PER_VALUE = 16;
 
 /**

@@ -50,11 +50,11 @@ function broken(place: ObservationPlace, message: string): StartFault {
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes observations to a file in the background so that requests never wait for the file. */
+/** Writes observations to a file in the background, so that requests never wait for the disk. */
 interface ObservationWriter {
-  /** Schedules a write, which takes place within a few seconds. */
+  /** Schedules a write within the next few seconds. */
   changed(): void;
-  /** Writes the observations that are still waiting, and stops the writer. */
+  /** Writes all pending observations and stops the writer. */
   close(): void;
 }
 

@@ -26,18 +26,15 @@ export interface Vocabulary {
    * are too rare to be shown.
    */
   other: number;
-  /**
-   * The number of values since the last new word. `quietAnswers` is the number of responses that contained these
-   * values.
-   */
+  /** The number of values since the last new word. `quietAnswers` is the number of responses with these values. */
   quiet: number;
   quietAnswers: number;
   readonly words: Map<string, WordCounts>;
 }
 
-/** How objects differ from the contract's description of them. */
+/** The differences between objects and their description in the contract. */
 export interface DescribedObjects {
-  /** The objects' undocumented members. `seen` is the number of complete objects. */
+  /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;
   /**
    * Required or expected members that were missing. The key consists of the member's name and the JSONPath of the
@@ -50,9 +47,9 @@ export interface DescribedObjects {
 export interface PageSizes {
   /** The largest requested size at which the server returned a full page. */
   honoured: number;
-  /** The total number of responses that contained a full page of the requested size. */
+  /** The number of responses that contained a full page of the requested size. */
   honouredAnswers: number;
-  /** The largest requested size that was confirmed by a full page or by all items in the list. */
+  /** The largest requested size confirmed by a full page or by a page that contained the entire list. */
   accepted: number;
   /** The smallest size at which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
@@ -66,8 +63,8 @@ export interface PageSizes {
 }
 
 /**
- * How often a comparison of two responses showed that a switch (`wrap` or `v1`) changed their structure, and how often
- * it did not.
+ * How often comparing two responses showed that a switch (`wrap` or `v1`) changed their structure, and how often it
+ * showed no change.
  */
 export interface SwitchCounts {
   same: number;
@@ -86,7 +83,7 @@ export interface PathCounts {
   lastSeenAt: number;
 }
 
-/** All observations made by sampling. For each place, they contain structures, counts and forms, but no values. */
+/** All observations made by sampling. They contain structures, counts and forms for each place, but no values. */
 export interface Observations {
   /** When sampling began, in epoch milliseconds. */
   sinceAt: number;

@@ -14,7 +14,10 @@ interface Evidence {
   readonly seen: number;
   /** The number of distinct responses that contained those values or objects. */
   readonly answers: number;
-  /** The total number of values, objects or responses. Set only if some of them may contradict the statement. */
+  /**
+   * The total number of values, objects or responses, including any that contradict the statement. Set only if there
+   * may be contradictions.
+   */
   readonly of?: number;
   /** When the evidence was first seen, in epoch milliseconds. */
   readonly firstSeenAt: number;
@@ -38,7 +41,9 @@ export interface Proposal {
 
 /** The limits for proposals. */
 export interface Limits {
-  /** The minimum number of distinct responses that must contain a word or a field name before it is shown. */
+  /**
+   * The minimum number of distinct responses that must contain a word or a field name before the word or name is shown.
+   */
   readonly minResponses: number;
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
@@ -56,8 +61,8 @@ export function placeName(path: string): string {
 
 /**
  * Returns actions that replace a node of the contract. The node is removed first, because an overlay can neither remove
- * a keyword whose value is a string or a number, nor update a reference or a list of types. The list is empty for an
- * element of a list, because an overlay can only append to lists. `place` is the readable form of the path.
+ * a keyword whose value is a string or a number, nor update a reference or a list of types. The result is empty if the
+ * node is an element of a list, because an overlay can only append to lists. `place` is the readable form of the path.
  */
 export function replaceNode(path: string, node: unknown, place: string, change: string): OverlayAction[] {
   const { parent, name } = splitPath(path);

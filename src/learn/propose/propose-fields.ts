@@ -17,8 +17,8 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     const named = [...objects.fields]
       .filter(([name, { shape }]) => !known.has(name) && shape.answers >= minResponses)
       .map(([name, { shape }]) => proposeField(owner, name, shape));
-    // If several schemas describe the object, `additionalProperties` in one of them would also apply to the members
-    // that the others describe.
+    // If several schemas describe the object, `additionalProperties` in one schema would also apply to members that
+    // another schema describes.
     return [named, sites.length === 1 ? proposeMapKeys(path, objects, minResponses) : []].flat();
   });
 }
@@ -27,7 +27,7 @@ interface Owner {
   readonly path: string;
   readonly schema: SchemaNode;
   readonly objects: ObjectCounts;
-  /** True if the schema has a list of required members that can be extended. */
+  /** True if the schema already has a list of required members, which can then be extended. */
   hasRequired: boolean;
 }
 

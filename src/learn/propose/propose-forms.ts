@@ -6,7 +6,7 @@ import { placeName, type Proposal, replaceNode } from './proposal.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**
- * Proposes to remove requirements that the server's values violate: patterns, bounds, formats, word lists, and
+ * Proposes removing requirements that the server's values violate: patterns, bounds, formats, word lists, and
  * statements that a field is absent.
  */
 export function proposeForms(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {

@@ -12,8 +12,8 @@ interface MissingMember {
 }
 
 /**
- * Proposes to make members optional if some objects did not have them, regardless of whether the contract requires them
- * or only expects them. A list that several objects share is replaced only once.
+ * Proposes making members optional if some objects lacked them, whether the contract requires or only expects these
+ * members. A list shared by several objects is replaced only once.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) => {

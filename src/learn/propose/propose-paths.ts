@@ -11,7 +11,7 @@ import { schemaWords, toSchema } from './proposed-schema.ts';
  */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
-/** Proposes undocumented paths. A path is added to the contract only if its response bodies were sampled. */
+/** Proposes adding undocumented paths. A path is added to the contract only if its response bodies were sampled. */
 export function proposePaths({ paths }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, writeAddresses } = limits;
   const known = new Set(Object.keys(document.paths).map(nameless));
@@ -36,8 +36,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // Errors do not lower the confidence. For example, a 404 because a ticket does not exist says nothing about
-        // the path.
+        // Errors do not lower the confidence. For example, a 404 for a nonexistent ticket says nothing about the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,

@@ -37,8 +37,8 @@ function leavesOpen(document: DocumentNode, reference: string): boolean {
 }
 
 /**
- * Returns actions that add a component for one place. Without these actions, the place refers to the component that all
- * undescribed values share.
+ * Returns actions that add a component for one place. Without these actions, the place refers to a component shared by
+ * all undescribed values.
  */
 function asComponent(path: string, place: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const name = freeName(componentName(place), taken);

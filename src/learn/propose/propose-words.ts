@@ -42,13 +42,13 @@ const SEEN = /Seen: ([^.;]*)/;
 /** The words that the contract documents for one place. */
 interface DocumentedWords {
   readonly words: readonly string[];
-  /** True if the words are listed in a keyword, either as the only allowed words or as the expected ones. */
+  /** True if a keyword lists the words, either as the only allowed words or as the expected ones. */
   readonly listed: boolean;
   /** Returns actions that add words and, if `closed` is true, forbid all undocumented words. */
   readonly add: (fresh: readonly string[], closed: boolean) => OverlayAction[];
 }
 
-/** Returns the documented words of the schema at a path. If there is no list, a description can contain the words. */
+/** Returns the documented words of the schema at a path. If there is no list, the words may be in a description. */
 function documentedWords(document: DocumentNode, path: string, schema: SchemaNode): DocumentedWords {
   const place = placeName(path);
   const expected = schema['x-expected-enum'];
@@ -95,7 +95,7 @@ function closedEvidence({ quiet, quietAnswers, seen, answers, firstSeenAt, lastS
   return { confidence: confidenceOf(quiet, quietAnswers), evidence: { seen, answers, firstSeenAt, lastSeenAt } };
 }
 
-/** Returns the evidence for a group of words, which is the evidence for the rarest of them. */
+/** Returns the evidence for a group of words, namely the evidence for the rarest word. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
   const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};

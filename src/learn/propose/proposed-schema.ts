@@ -84,19 +84,19 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, rest, rare } = counts;
   const required = requiredMembers(counts);
-  // A user's slug is derived from the user's name.
+  // A user's slug is derived from the user's name, so it is personal data.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
   const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));
   const others = rest && toSchema(mergeShapes(rest, rare));
   return {
     ...(required.length > 0 && { required }),
     ...(fields.size > 0 && { properties }),
-    // Names that are data are not listed. Nor are rare members, because their names may also be data.
+    // Names that are data are not listed. Rare members are not listed either, because their names may also be data.
     ...(others && { additionalProperties: Object.keys(others).length === 0 || others }),
   };
 }
 
-/** Returns the members that were always present. The list is empty if the confidence is not high enough. */
+/** Returns the members that were always present. The list is empty if the confidence is too low. */
 export function requiredMembers(counts: ObjectCounts): string[] {
   return confidenceOf(counts.seen, counts.answers) >= HIGH_CONFIDENCE ? alwaysPresent(counts) : [];
 }

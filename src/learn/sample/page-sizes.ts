@@ -13,8 +13,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its stated size,
- * counts as evidence only if the first page was requested.
+ * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its reported size,
+ * counts as evidence only if the request was for the first page.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
@@ -38,7 +38,7 @@ function addRefusal(place: PageSizes, requested: number): void {
 }
 
 interface Sizes {
-  /** The page size stated in the response body. */
+  /** The page size reported in the response body. */
   readonly stated: number;
   readonly items: number;
   readonly total: number | undefined;
@@ -59,7 +59,7 @@ function addRequested(place: PageSizes, requested: number, { stated, items, tota
     place.honoured = Math.max(place.honoured, requested);
     place.honouredAnswers += 1;
   } else if (items < requested && stated < requested && items === stated) count(place.clamped, stated);
-  // A server that silently truncates pages still reports the requested size.
+  // A server that silently truncates a page still reports the requested size.
   else if (first && stated === requested && items > 0 && items < requested && total !== undefined && total > items)
     count(place.clamped, items);
 }

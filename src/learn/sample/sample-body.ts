@@ -75,7 +75,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word in an array belongs to the item that contains the array, regardless of its position in the array.
+      // A word in an array belongs to the item that contains the array, whatever its position in the array.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });
@@ -184,7 +184,7 @@ interface Restriction {
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keys of the keywords that a value of the documented type violates: the schema's path and the keyword. */
+/** Returns the keys (schema path and keyword) of the keywords that a value of the documented type violates. */
 function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly string[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
@@ -199,7 +199,7 @@ function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly stri
   return restrictions.filter(({ accepts }) => !accepts(value)).map(({ key }) => key);
 }
 
-/** Compiles the value of a keyword to a test. Values of types that the keyword does not restrict pass the test. */
+/** Compiles a keyword's value into a test. Values of types that the keyword does not restrict pass the test. */
 type Compile = (limit: unknown) => (value: unknown) => boolean;
 
 /** Returns the size of a value, or undefined if the keyword does not restrict values of its type. */
@@ -207,7 +207,7 @@ type Size = (value: unknown, limit: number) => number | undefined;
 
 const numberOf: Size = (value) => (typeof value === 'number' ? value : undefined);
 const countOf: Size = (value) => (Array.isArray(value) ? value.length : undefined);
-/** A character consists of one or two code units, so a very long string need not be split into its characters. */
+/** A character consists of one or two code units, so the length in code units is enough to judge a very long string. */
 const lengthOf: Size = (value, limit) =>
   typeof value !== 'string' ? undefined : value.length > 2 * limit ? limit + 1 : Array.from(value).length;
 
@@ -272,7 +272,7 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 
 /**
  * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item was counted
- * before, its value is no new evidence for or against the existence of other words.
+ * before, its value is not new evidence for or against the existence of other words.
  */
 function addWord(
   places: Map<string, Vocabulary>,

@@ -17,7 +17,7 @@ export interface SampleContext extends DistinctFacts {
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs, so that a person's name is recognized even if it
+   * Remembers the value of a personal field while the process runs, so that a person's name is recognized even when it
    * occurs as a field name.
    */
   readonly remember: (text: string) => void;
@@ -38,7 +38,7 @@ export function addValue(shape: Shape, value: unknown, where: Whereabouts, conte
   shape.lastSeenAt = context.now;
   const at = { place: where.place, item: itemOf(value, where.item) };
   // `isNew` sometimes mistakes a new fact for a known one. The first value of each kind is therefore always counted,
-  // because an overlay must accept every value that was sampled.
+  // because an overlay must accept every sampled value.
   if (context.isNew(factOf(value), at) || !hasKind(shape, value)) {
     shape.seen += 1;
     if (shape.mark !== context.responseNumber) shape.answers += 1;
@@ -50,7 +50,7 @@ export function addValue(shape: Shape, value: unknown, where: Whereabouts, conte
     addObject((shape.objects ??= emptyObjects()), value as Readonly<Record<string, unknown>>, at, context, depth);
 }
 
-/** Returns a string that contains everything that {@link countKind} counts about a value. */
+/** Returns a string that identifies everything that {@link countKind} counts about a value. */
 function factOf(value: unknown): string {
   if (typeof value === 'string') return `text ${textForm(value)}`;
   if (typeof value !== 'number') return kindOf(value);
@@ -148,7 +148,7 @@ export function countObject(
   { responseNumber, isNew }: SampleContext,
 ): boolean {
   if (!isNew('complete', at)) {
-    // When the object was counted, it may have had different members.
+    // The object may have had different members when it was counted.
     for (const [name, field] of counts.fields) field.optional ||= !Object.hasOwn(value, name);
     return false;
   }

@@ -1,4 +1,4 @@
-/** The place of a value and the item that it belongs to, both as hashes. */
+/** The place of a value and the item to which it belongs, both as hashes. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;
@@ -13,13 +13,13 @@ export interface DistinctFacts {
 /** The number of bits in each generation. A generation occupies 128 KiB. */
 const BITS = 2 ** 20;
 
-/** The number of facts per generation. It is low enough that most new facts are recognized as new. */
+/** The number of facts per generation. It is low enough for most new facts to be recognized as new. */
 const FULL = BITS / 4;
 
 /**
  * Creates an empty record. Its size is constant, because each fact is stored as a single bit. A new fact is therefore
  * sometimes mistaken for a known one, and counts tend to be too low rather than too high. When a generation is full,
- * the generation before it is discarded.
+ * the previous generation is discarded.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);

@@ -4,7 +4,7 @@ import type { TextForm } from './text-form.ts';
 interface FieldShape {
   /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
   present: number;
-  /** True if an object that was counted with the member was later returned without the member. */
+  /** True if an object that was counted with the member was later returned without it. */
   optional: boolean;
   readonly shape: Shape;
 }
@@ -42,7 +42,7 @@ export interface ObjectCounts {
   readonly fields: Map<string, FieldShape>;
   /** The number of members whose names are not stored because they may be personal. */
   nameless: number;
-  /** The values of the members whose names are not stored because they may be personal. Undefined if there are none. */
+  /** The values of members whose names are not stored because they may be personal. Undefined if there are none. */
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape has been redacted. */
   rare: Shape | undefined;
@@ -52,7 +52,7 @@ export interface ObjectCounts {
 
 /** The values at one place in responses. A shape contains types, counts and forms, but no values. */
 export interface Shape {
-  /** The number of values. A value that an item has repeatedly is counted only once. */
+  /** The number of values. A value that occurs several times in one item is counted only once. */
   seen: number;
   /** The number of responses that contained values that had not been counted before. */
   answers: number;
@@ -76,13 +76,13 @@ export interface Shape {
 /** The limits on sampling. */
 export const SHAPE_LIMITS = {
   depth: 8,
-  /** The maximum number of names per object. An object with more names is treated as a map. */
+  /** The maximum number of names per object. An object with more members is treated as a map. */
   names: 64,
   /** The maximum number of elements that are sampled per array. */
   elements: 2000,
   /**
-   * The maximum number of undocumented members that are sampled per response. Without a maximum, a sender could
-   * invent any number of members.
+   * The maximum number of undocumented members that are sampled per response. Without a maximum, a response could
+   * introduce any number of members.
    */
   members: 5000,
   /** The maximum number of shapes across all places. */
@@ -142,7 +142,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // Both shapes may have counted the same responses, so their sum could be too high.
+  // Both shapes may have counted the same responses, so adding the two numbers could give too high a count.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);
@@ -269,7 +269,7 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be people's names. This is the case if all values have the same types and, in
+ * Returns whether the member names may be people's names. They may be if all values have the same types and, in
  * addition, either the names are single words that are not always present or the field has a name such as `votesBy`. If
  * the names are in fact field names, treating the object as a map is still safe.
  */

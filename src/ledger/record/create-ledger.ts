@@ -17,22 +17,22 @@ export interface LedgerParts {
   readonly kindOf: KindOf;
   /** The ids of the contract's operations. */
   readonly operations: readonly string[];
-  /** The release label under which everything is counted. */
+  /** The release label under which requests and violations are counted. */
   readonly release: string;
-  /** The store that is used until `open` is called. If `open` is never called, this store is used permanently. */
+  /** The store that is used until `open` is called. If `open` is never called, this store remains in use. */
   readonly inMemory: OpenedStore;
-  /** Opens the configured store. Undefined if the store is in memory. */
+  /** Opens the configured store. Undefined if the ledger is configured to stay in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
-   * Called once per outage when writing fails. If the error is `StoreUnavailable`, nothing has been lost yet, because
-   * the batch will be written later.
+   * Called when writing fails, once per outage. If the error is `StoreUnavailable`, nothing is lost yet, because the
+   * batch will be written later.
    */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * How long recorded data waits before it is passed to the store, in milliseconds. If the process crashes, at most the
- * data recorded during this time is lost.
+ * How long recorded data waits before it is passed to the store, in milliseconds. If the process crashes, only the data
+ * recorded during this time is lost.
  */
 const WRITE_AFTER_MS = 500;
 
@@ -42,12 +42,14 @@ const WRITE_AFTER_MS = 500;
  */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Recording a request only updates data in memory, which is written in batches, one at a time. */
+/**
+ * Creates a ledger. Recording a request only updates data in memory. This data is written in batches, one at a time.
+ */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
-  /** Traffic rows that were counted for earlier sets of operations and have not been written yet. */
+  /** Traffic rows for earlier sets of operations that have not been written yet. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();
@@ -192,7 +194,7 @@ export function createLedger(parts: LedgerParts): Ledger {
 
 /** Stores distinct violations and counts the traffic in which they occurred. */
 export interface Ledger extends LedgerReader {
-  /** Opens the configured store. Until then, all data is in memory. */
+  /** Opens the configured store. Until it is open, all data is in memory. */
   open(): Promise<void>;
   /** Records a finished request, at first only in memory. */
   record(trace: Trace): void;
@@ -207,7 +209,7 @@ export interface Ledger extends LedgerReader {
    * counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
-  /** Writes the remaining data and closes the store. */
+  /** Writes the remaining data, then closes the store. */
   close(): Promise<void>;
 }
 
@@ -219,7 +221,7 @@ type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Derives the positions from keyed hashes. Without the key, positions reveal nothing about names. */
+/** Derives the positions from keyed hashes. Without the key, a position reveals nothing about a name. */
 function createCallerPlaces(key: string): CallerPlaces {
   return boundedMemo(MAX_REMEMBERED, (caller) =>
     distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),

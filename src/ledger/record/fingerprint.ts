@@ -3,11 +3,11 @@ import { boundedMemo } from '../../lib/bounded-memo.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 
-/** The properties that identify a violation. All occurrences of the violation have the same values. */
+/** The properties that identify a violation. They are the same for all occurrences of the violation. */
 export interface ViolationKind {
-  /** 16 hexadecimal digits, beginning with a letter. A violation has the same fingerprint in every process. */
+  /** 16 hexadecimal digits, the first of which is a letter. A violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place in the message, without indices, ids and text that a caller may have made up. */
+  /** The place in the message, without indices, ids or text that a caller may have made up. */
   readonly at: string;
   /** The status of the upstream's response. Undefined for violations in requests. */
   readonly status: number | undefined;
@@ -22,11 +22,12 @@ const MAX_REMEMBERED = 4_096;
 const MAX_RECENT = 16;
 
 /**
- * Creates a function that identifies violations. It remembers some violations, so that they are not hashed again.
+ * Creates a function that identifies violations. It caches recent results, so that the same violation is not hashed
+ * again.
  *
  * The response header, the log and the ledger all identify the same violation object, and responses that differ from
- * the contract in the same way share their violation objects. An object that was seen recently is therefore recognized
- * without building a key.
+ * the contract in the same way share the same violation objects. An object that was seen recently is therefore
+ * recognized without building a key.
  */
 export function createKindOf(): KindOf {
   const kinds = boundedMemo(MAX_REMEMBERED, reduced);
@@ -50,7 +51,7 @@ interface Occurrence {
   readonly violation: Violation;
 }
 
-/** A violation with its identifying properties, which also depend on the operation and the status. */
+/** A violation and its identifying properties, which also depend on the operation and the status. */
 interface Recent extends Occurrence {
   readonly operation: string | undefined;
   readonly kind: ViolationKind;

@@ -43,7 +43,7 @@ interface Pending {
   readonly samples: LedgerSample[];
 }
 
-/** Creates the pending entries for one direction. */
+/** Creates an empty set of pending entries for one direction. */
 export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   let entries = new Map<string, Pending>();
   let countsByRule = new Map<string, number>();
@@ -136,7 +136,7 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
 
-/** Creates the counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
+/** Creates empty counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
   const ids: readonly (string | undefined)[] = [undefined, ...operations];
   const rowOf = new Map(operations.map((id, index) => [id, (index + 1) * WIDTH]));
@@ -193,7 +193,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
 
 /**
  * Returns whether a response could have been refused. Error responses are never refused, so counting them would distort
- * the numbers that the ladder bases promotions on.
+ * the numbers on which the ladder bases promotions.
  */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;

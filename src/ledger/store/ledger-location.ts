@@ -14,16 +14,16 @@ import { openFileStore } from './sqlite/file-store.ts';
 export interface LedgerLocation {
   /** The name of the location in reports and messages, such as the path of the file. It must not contain a secret. */
   readonly name: string;
-  /** The configuration key that sets the location, as a JSON pointer. Errors of the store are reported at this key. */
+  /** The configuration key that sets the location, as a JSON pointer. Errors in the store are reported at this key. */
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
   /** True if several processes can write to the store. If false, worker processes write through the primary. */
   readonly isShared: boolean;
   /**
-   * True if the gateway uses an in-memory ledger and logs a warning when the store is unusable and `key` is not
-   * configured. The counts are then lost when the gateway ends, so this may be true only for a default location. If
-   * false, the gateway does not start with an unusable store.
+   * Determines what happens if the store is unusable and `key` is not configured. If true, the gateway logs a warning
+   * and uses an in-memory ledger, whose counts are lost when the gateway ends, so this may be true only for a default
+   * location. If false, the gateway does not start.
    */
   readonly mayBeReplaced: boolean;
   /**
@@ -32,13 +32,13 @@ export interface LedgerLocation {
    */
   open(writer: LedgerWriter): Promise<OpenedStore>;
   /**
-   * Reads the ledger, even if a gateway is writing to it. Returns undefined if there is nothing to read because the
+   * Reads the ledger, even while a gateway is writing to it. Returns undefined if there is nothing to read because the
    * ledger is in memory or has not been used yet. Throws `StartFault` if the ledger cannot be used.
    */
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** What a gateway provides to the store that it opens. All other inputs of a store are in its options. */
+/** The values that a gateway passes to the store that it opens. All other inputs of a store are in its options. */
 export interface LedgerWriter {
   /** The name of this instance. A shared store also counts the requests of each instance separately. */
   readonly replica: string;
@@ -50,7 +50,7 @@ export interface LedgerWriter {
 
 const FILE_KEY = '/ledger/file';
 
-/** Returns the configured location. The configuration determines the type of store. */
+/** Returns the configured location. The configuration determines the kind of store. */
 export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLocation {
   const kind = ledgerStoreOf(options, redis);
   switch (kind) {
@@ -65,7 +65,7 @@ export function ledgerAt(options: LedgerOptions, redis?: RedisOptions): LedgerLo
   }
 }
 
-/** If `ledgerAt` has no case for a kind of store, the call to this function does not compile. */
+/** Causes a compile error if `ledgerAt` does not handle a kind of store. */
 function unknownStore(kind: never): never {
   throw new Error(`the ledger store ${String(kind)} has no location`);
 }
@@ -89,7 +89,7 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     key: FILE_KEY,
     isLasting: true,
     isShared: false,
-    // If the folder of the default file is not writable, the gateway starts anyway.
+    // If the default file's folder is not writable, the gateway still starts.
     mayBeReplaced: true,
     open: () => openFileStore(file, options),
     read: async (query) => {
@@ -141,14 +141,14 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
   };
 }
 
-/** Opens a ledger in memory. It is used until the configured store is open, and for the report at the end of a walk. */
+/** Opens a ledger in memory. Used until the configured store is open, and for the report at the end of a walk. */
 export function openLedgerInMemory(limits: LedgerOptions): OpenedStore {
   return openMemoryStore(limits);
 }
 
 /**
- * Returns the options for a ledger in a different file. Every command that replaces the location uses this function, so
- * that no part of the configured location remains.
+ * Returns the options for a ledger in a different file. Every command that overrides the location uses this function,
+ * so that no part of the configured location remains.
  */
 export function withLedgerFile(options: LedgerOptions, file: string): LedgerOptions {
   return { ...options, store: 'file', file };

@@ -202,7 +202,7 @@ function createMemoryTraffic(): MemoryTraffic {
   };
 }
 
-/** Counts by release and hour. */
+/** The counts, by release and hour. */
 interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
   /** Returns the total for each release, starting with the given hour. Omits releases without counts. */

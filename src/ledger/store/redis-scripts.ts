@@ -21,12 +21,14 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 export const REPLICA_HOURS = 48;
 
 /**
- * The number of replicas whose counts are stored. If there are more, the counts of the least recently seen replicas are
- * removed.
+ * The number of replicas whose counts are stored. If this number is exceeded, the counts of the least recently seen
+ * replicas are removed.
  */
 export const MAX_REPLICAS = 200;
 
-/** Creates the ledger if it does not exist yet. Returns all fingerprints and the shared key for hashing callers. */
+/**
+ * Creates the ledger if it does not exist yet. Returns all stored fingerprints and the shared key for hashing callers.
+ */
 export const OPEN: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -235,7 +237,7 @@ redis.call('HINCRBY', base, 'dropped', removed + batch.dropped)
 return {epoch, callerKey, count(), removed}`,
 };
 
-/** Returns the data that a reader needs before reading the entries and the traffic in parts. */
+/** Returns the data that a reader needs before it reads the entries and the traffic in parts. */
 export const READ_INDEX: RedisScript = {
   source: `
 local base = KEYS[1]
@@ -297,8 +299,7 @@ return found`,
 };
 
 /**
- * The end of every script that adds up counts in the `sums` table. It returns the table as a flat list of names and
- * sums.
+ * The end of every script that sums counts in the `sums` table. It returns the table as a flat list of names and sums.
  */
 const FLAT_SUMS = `
 local found = {}

@@ -38,7 +38,7 @@ import {
   WRITE_BATCH,
 } from './redis-scripts.ts';
 
-/** The parts that a store in Redis needs. */
+/** The dependencies of a store in Redis. */
 interface RedisStoreParts {
   readonly redis: Redis;
   readonly limits: StoreLimits & { readonly maxBytes: number };
@@ -49,8 +49,8 @@ interface RedisStoreParts {
 }
 
 /**
- * How long startup waits for Redis, in milliseconds. If Redis is still unavailable after that, the gateway starts with
- * its own key for hashing callers.
+ * The maximum time that startup waits for Redis, in milliseconds. If Redis is still unavailable after that, the gateway
+ * starts with its own key for hashing callers.
  */
 const OPEN_MS = 500;
 /**
@@ -62,7 +62,7 @@ const SCRIPT_MS = 2_000;
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 
-/** Opens the store that several gateways share. If Redis is not available yet, the batches are written later. */
+/** Opens a store that several gateways share. If Redis is not available yet, batches are written later. */
 export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStore> {
   const { redis } = parts;
   const callerKey = randomBytes(32).toString('hex');
@@ -117,14 +117,14 @@ export function createRedisStore(parts: RedisStoreParts, callerKey: string): Led
 
 type Run = (script: RedisScript, args: readonly (string | number)[]) => Promise<RedisReply>;
 
-/** Returns a function that runs a script on the ledger. The script's results contain bytes in place of strings. */
+/** Returns a function that runs a script on the ledger. The results contain bytes instead of strings. */
 function createRun(redis: Redis): Run {
   const base = redis.key('ledger');
   return async (script, args) => {
     try {
       return await redis.run(script, [base], args.map(String), { bytes: true, waitMs: SCRIPT_MS });
     } catch (error) {
-      // After errors of these kinds, the server would refuse the same script again.
+      // After errors of these kinds, the server would refuse the same script again, so it is not retried.
       if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
       throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
     }
@@ -250,7 +250,7 @@ function countsIn(releases: Readonly<Record<string, number>>, wanted: string | u
 const pairsOf = (flat: readonly (Buffer | number)[]): [string, number][] =>
   Array.from({ length: flat.length / 2 }, (_, index) => [String(flat[2 * index]), Number(flat[2 * index + 1])]);
 
-/** Adds up traffic counts by operation and release. */
+/** Sums traffic counts by operation and release. */
 function createTrafficSums() {
   const rows = new Map<string, Map<string, number>>();
   const add = (operation: string, name: string, release: string, count: number) => {
@@ -288,7 +288,7 @@ function splitOnce(text: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The counts of one replica. */
+/** The counts for one replica. */
 interface ReplicaCounts {
   readonly traffic: ReturnType<typeof createTrafficSums>;
   /** For each fingerprint, the number of occurrences by release. */
@@ -313,7 +313,7 @@ async function readReplica(run: Run, replica: string, from: number, hour: number
 }
 
 /**
- * Returns an entry with the counts of one replica. The callers, samples and history remain those of the whole fleet.
+ * Returns an entry with the counts for one replica. The callers, samples and history remain those of the whole fleet.
  */
 function ofReplica(entry: StoredEntry, own: ReplicaCounts): StoredEntry {
   return { ...entry, releases: own.entries.get(entry.fingerprint) ?? {} };

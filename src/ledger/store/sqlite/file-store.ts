@@ -22,8 +22,8 @@ export async function openFileStore(path: string, limits: FileLimits): Promise<O
 }
 
 /**
- * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway does
- * not have one. If the thread ends, the next task restarts it.
+ * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway has
+ * no ledger thread. If the thread ends, the next task starts a new one.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;

@@ -24,8 +24,7 @@ const BUSY_MS = 5_000;
 
 /**
  * The number of changed pages that SQLite can buffer in memory. No batch changes that many pages, so SQLite never
- * writes a batch to the disk before it commits the batch. A full disk can therefore be distinguished from a full
- * ledger.
+ * writes a batch to disk before committing it. A full disk can therefore be distinguished from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
@@ -50,7 +49,7 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
   });
 }
 
-/** Opens a ledger file read-only, even if a gateway is writing to it. Throws `LedgerStoreError`. */
+/** Opens a ledger file read-only, even while a gateway is writing to it. Throws `LedgerStoreError`. */
 export function readLedgerDatabase(path: string): DatabaseSync {
   const missing = () =>
     new LedgerStoreError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
@@ -169,7 +168,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-/** Runs the work in one transaction, which is rolled back if the work throws. To write, pass `IMMEDIATE`. */
+/** Runs the function in one transaction, which is rolled back if the function throws. To write, pass `IMMEDIATE`. */
 export function inTransaction<T>(
   database: DatabaseSync,
   work: () => T,
@@ -187,7 +186,9 @@ export function inTransaction<T>(
   }
 }
 
-/** Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerStoreError` if it cannot be used. */
+/**
+ * Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerStoreError` if the file cannot be used.
+ */
 export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
   const database = openLedgerDatabase(path);
   try {
@@ -200,7 +201,10 @@ export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' |
   }
 }
 
-/** Reads the data that matches a query from a ledger file. All data is read in one transaction, so it is consistent. */
+/**
+ * Reads the data that matches a query from a ledger file. All data is read in one transaction and is therefore
+ * consistent.
+ */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };

@@ -5,7 +5,7 @@ import type { WorkerStart, WorkerTask, WorkerResponse } from './ledger-worker.ts
 // The worker is in the same folder as this file and has the same extension: `.ts` in the source and `.js` in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** The limits on the thread's heap, in MB. They are low because the thread runs all the time. */
+/** The limits on the thread's heap, in MB. They are low because the thread runs for as long as the gateway does. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {
@@ -21,10 +21,9 @@ export interface Thread {
   send<T>(task: WorkerTask): Promise<T>;
 }
 
-/** Starts the thread of a ledger file. `onEnd` is called when the thread has ended. */
+/** Starts the thread for a ledger file. `onEnd` is called when the thread ends. */
 export function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // This module is loaded only when it is needed, because it takes 2 MB of memory and an idle gateway starts no
-  // threads.
+  // This module is loaded only when needed, because it takes 2 MB of memory and an idle gateway starts no threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();

@@ -5,11 +5,11 @@ import type { StoreState } from '../../ledger-store.ts';
 import type { LedgerBatch } from '../../ledger-batch.ts';
 import type { FileLimits } from './sqlite-file.ts';
 
-/** The data that the ledger thread needs to start. */
+/** The data passed to the ledger thread when it starts. */
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
-  /** The key for hashing callers that is stored in newly created tables. */
+  /** The key for hashing callers, which is stored in newly created tables. */
   readonly callerKey?: string;
 }
 
@@ -27,7 +27,7 @@ export type WorkerResponse =
   | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
   | { readonly id: number; readonly failure: string };
 
-// This thread writes the ledger file, so that no request has to wait for the disk.
+// A separate thread writes the ledger file, so that no request has to wait for the disk.
 const { path, limits, callerKey } = workerData as WorkerStart;
 const store = openSqliteStore(path, limits, callerKey);
 

@@ -8,7 +8,8 @@ import { readLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { convertFileErrors } from './ledger-file.ts';
 
 /**
- * Opens a ledger file for reading, even if a gateway is writing to it. Throws `StartFault` if the file cannot be used.
+ * Opens a ledger file for reading, even while a gateway is writing to it. Throws `StartFault` if the file cannot be
+ * used.
  */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
   let database = openForReading(path);
@@ -23,8 +24,8 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
 }
 
 /**
- * Opens the file. Returns undefined if the file is empty, which means that the gateway that created it has not
- * received any requests.
+ * Opens the file. Returns undefined if the file is empty, that is, if the gateway that created it has not received any
+ * requests.
  */
 function openForReading(path: string): DatabaseSync | undefined {
   return toStartFault(path, () => {
@@ -37,7 +38,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors in the file to `StartFault`. Some damage is detected only when the file is read. */
+/** Converts errors in the file to `StartFault`. Some damage is detected only when the file's data is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);

@@ -55,8 +55,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch that is within the limits cannot be committed, the disk is full, and removing rows would not
-        // help.
+        // If a batch within the limits cannot be committed, the disk is full, and removing rows would not help.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;
@@ -131,7 +130,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
 }
 
-/** Limits the size of the file. If the file has grown larger under an earlier, higher limit, it is shrunk. */
+/** Limits the size of the file. If the file grew larger under an earlier, higher limit, it is shrunk. */
 function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
@@ -160,7 +159,7 @@ function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The disk is full. The file remains unchanged since the last checkpoint.
+    // The disk is full. The file remains as it was at the last checkpoint.
   }
 }
 
@@ -184,7 +183,7 @@ interface SqliteRoom {
   size(): number;
 }
 
-/** Prepares the statements that remove rows. */
+/** Prepares the statements for removing rows. */
 function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: StoreLimits): SqliteRoom {
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');

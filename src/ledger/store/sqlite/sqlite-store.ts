@@ -7,7 +7,7 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** The inode, which identifies the file even after the file has been renamed. */
+  /** The inode, which identifies the file even after it has been renamed. */
   readonly inode: string | undefined;
   /** The inodes of the companion files, by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
@@ -57,8 +57,7 @@ function closeMoved({ file, companions }: Opened): void {
 }
 
 /**
- * Converts an exception to a rejection. If a file cannot be opened again, the batch is lost, but the store stays
- * usable.
+ * Converts an exception to a rejection. If a file cannot be reopened, the batch is lost, but the store stays usable.
  */
 const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
