@@ -1,8 +1,7 @@
 /**
- * Creates a function that remembers the results of a pure function for at most `max` keys. For a new key, `given` is
- * also passed to the pure function, but must not affect the result.
- *
- * The memo has two halves. When the newer half is full, it replaces the older half. A frequently used key therefore
+ * Creates a function that caches the results of a pure function for at most `max` keys. For a new key, `given` is also
+ * passed to the pure function, but must not affect the result.
+ * The cache has two halves. When the newer half is full, it replaces the older half. A frequently used key therefore
  * stays in memory no matter how many other keys are added. For most keys, a lookup in the newer half suffices.
  */
 export function boundedMemo<Key, Value, Given = void>(

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The number of consecutive failures that open a circuit, and how long it stays open. */
+/** The number of consecutive failures after which a circuit opens, and how long it stays open. */
 interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
@@ -12,17 +12,17 @@ interface CircuitOptions {
  */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** The state of a circuit: all attempts are allowed, none are, or only a single trial is. */
+/** The state of a circuit: all attempts are allowed, no attempts are allowed, or only a single trial is allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** Called when a circuit opens, and when it closes after a successful trial. Not called after a failed trial. */
 type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
 
-/** A circuit breaker. It blocks attempts after a number of consecutive failures, and allows a trial later. */
+/** A circuit breaker. It blocks attempts after a certain number of consecutive failures, and later allows a trial. */
 interface Circuit {
   /**
-   * Returns the number of seconds until an attempt is allowed, which is at least 1. Returns 0 if an attempt is
-   * allowed now.
+   * Returns the number of seconds until an attempt is allowed. The number is 0 if an attempt is allowed now, and at
+   * least 1 otherwise.
    */
   waitSeconds(): number;
   /**
@@ -68,7 +68,8 @@ export function createCircuit(
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {
-    // Attempts that began before the circuit opened are ignored, because only the trial determines whether it closes.
+    // Attempts that began before the circuit opened are ignored, because only the trial determines whether the circuit
+    // closes.
     if (openUntilAt !== undefined || outcome === 'neutral') return;
     if (outcome === 'success') failures = 0;
     else if (++failures >= options.failures) open();

@@ -17,8 +17,8 @@ export const hourOf = (instant: number): number => Math.floor(instant / HOUR_MS)
 export const startOfHour = (instant: number): number => hourOf(instant) * HOUR_MS;
 
 /**
- * Returns whether a string is a calendar date in the format `YYYY-MM-DD`. `Date` alone would accept February 30 as a
- * day in March.
+ * Returns whether a string is a calendar date in the format `YYYY-MM-DD`. `Date` alone would accept February 30 and
+ * treat it as a day in March.
  */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;

@@ -1,15 +1,15 @@
 import leven from 'leven';
 
 /**
- * The maximum length of the names that are compared. Longer names are unlikely to be typos, and comparing them would be
+ * The maximum length of a name that is compared. A longer name is unlikely to be a typo, and comparing it would be
  * slow.
  */
 const MAX_LENGTH = 100;
 
 /**
- * Returns the known name that was probably meant, or undefined if there is none. Such a name differs from the given
- * string only in case or by a few edits, or begins with the string if the string has at least three letters. More edits
- * are allowed if the first letters match.
+ * Returns the known name that was probably meant, or undefined if there is none. A name qualifies if it differs from
+ * the given string only in case or by a few edits, or if it begins with the string and the string has at least three
+ * letters. More edits are allowed if the first letters match.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;
@@ -24,7 +24,9 @@ export function closestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** Returns the end of an error message that suggests the closest known name, or an empty string if there is none. */
+/**
+ * Returns a suggestion of the closest known name to append to an error message, or an empty string if there is none.
+ */
 export function didYouMean(written: string, known: Iterable<string>): string {
   const near = closestName(written, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

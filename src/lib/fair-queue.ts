@@ -1,9 +1,9 @@
 /**
- * A queue that serves its clients in turn. A client with many waiting items therefore delays only itself. The items
- * of each client stay in order.
+ * A queue that serves its clients in turn, so that a client with many waiting items delays only itself. Each client's
+ * items stay in order.
  */
 interface FairQueue<T> {
-  /** The number of items that are waiting. */
+  /** The number of waiting items. */
   readonly size: number;
   add(client: string, item: T): void;
   remove(client: string, item: T): void;

@@ -3,9 +3,10 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network that rate limits use in place of an address. For IPv4, this is the address itself. For IPv6, it
- * is the /64 prefix, because one client usually controls the whole prefix (RFC 6177, 2). An IPv4-mapped IPv6 address
- * (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as is, truncated to 64 characters.
+ * Returns the network that rate limits use instead of an address. For IPv4, the network is the address itself. For
+ * IPv6, it is the /64 prefix, because one client usually controls the whole prefix (RFC 6177, 2). An IPv4-mapped IPv6
+ * address (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as is, truncated to 64
+ * characters.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -37,18 +38,21 @@ function hexadecimal(group: string): string[] {
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
 }
 
-/** Returns whether only this machine can reach a listen address. */
+/** Returns whether a listen address is reachable only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Returns the host at which this machine reaches a listener. For all addresses, this is the loopback address. */
+/**
+ * Returns the host to use to reach a listener from this machine. If the listener is bound to all addresses, this is the
+ * loopback address.
+ */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** Returns a host in the form that URLs use. An IPv6 address is in brackets (RFC 3986, 3.2.2). */
+/** Returns a host in the form used in URLs, with an IPv6 address in brackets (RFC 3986, 3.2.2). */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

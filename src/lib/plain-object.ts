@@ -14,8 +14,8 @@ export function membersOf(value: unknown): PlainObject {
 }
 
 /**
- * Returns the given options, with missing values filled in from `defaults`. Nested objects are merged recursively.
- * Lists and scalars are not merged.
+ * Returns the given options with missing values filled in from `defaults`. Nested objects are merged recursively. Lists
+ * and scalars are not merged.
  */
 export function withDefaults<T extends object>(defaults: T, given: unknown): T {
   if (!isPlainObject(given)) return defaults;
@@ -35,9 +35,7 @@ export function withValueAt(root: PlainObject, pointer: string, value: unknown):
   return { ...root, [key]: withValueAt(isPlainObject(child) ? child : {}, pointerTo(rest), value) };
 }
 
-/**
- * Returns a copy without the members that are null, so that a YAML key without a value is treated like a missing key.
- */
+/** Returns a copy without members that are null, so that a YAML key without a value is treated like a missing key. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isPlainObject(value)) return value;

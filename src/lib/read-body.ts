@@ -12,12 +12,9 @@ interface ReadLimits {
 /** The outcome of reading a body into memory. */
 type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** The body is larger than the limit. `stream` yields the whole body, including the bytes in `bytes`. */
+  /** The body is larger than the limit. `stream` yields the whole body, including the content of `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
-  /**
-   * The source failed, closed too early or paused for too long. `bytes` contains everything that was received before
-   * that.
-   */
+  /** The source failed, closed too early or paused for too long. `bytes` contains everything received until then. */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
 /** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */
@@ -48,7 +45,7 @@ export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimi
     const watch = createSilenceWatch(() =>
       end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
     );
-    // `finished` also reports a source that ended or closed before this function was called.
+    // `finished` also detects a source that ended or closed before this function was called.
     const stopWaiting = finished(source, { writable: false }, (error) =>
       end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
     );

@@ -2,11 +2,11 @@
 interface SilenceExcuse {
   /** Returns whether this reason applies at the moment. */
   readonly excused: () => boolean;
-  /** How long silence is tolerated for this reason, in milliseconds. */
+  /** The maximum silence that is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** A watch that reports inactivity. */
+/** Reports when there has been no activity for too long. */
 interface SilenceWatch {
   /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;
@@ -16,8 +16,8 @@ interface SilenceWatch {
 }
 
 /**
- * Creates a watch that has not been started yet. It calls `onSilence` at most once. After that call, or after `stop`,
- * it cannot be restarted.
+ * Creates a watch that is not yet running. It calls `onSilence` at most once. After that call, or after `stop`, it
+ * cannot be restarted.
  */
 export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => void): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;

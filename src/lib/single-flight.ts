@@ -1,4 +1,4 @@
-/** Shared work, from the perspective of one of its callers. `leader` is true for the caller that started the work. */
+/** Shared work as one of its callers sees it. `leader` is true for the caller that started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
@@ -11,11 +11,11 @@ interface SingleFlight<T> {
    * wait.
    */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
-  /** The number of keys with running work. */
+  /** The number of keys for which work is running. */
   readonly size: number;
 }
 
-/** Creates a `SingleFlight`. Work is shared for at most `maxKeys` keys at a time, which limits memory. */
+/** Creates a `SingleFlight`. To limit memory use, work is shared for at most `maxKeys` keys at a time. */
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
@@ -51,7 +51,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // A caller that has stopped waiting no longer handles the promise.
+  // Once a caller has stopped waiting, it no longer handles the promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

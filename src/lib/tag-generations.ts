@@ -3,13 +3,16 @@ interface TagGenerations {
   /** The current generation, which increases with every change. */
   readonly current: number;
   /**
-   * Records a change to these tags. If changes are numbered elsewhere, `generation` is the number of the change.
-   * Numbers must not decrease.
+   * Records a change to these tags. If changes are numbered elsewhere, `generation` is the change's number. These
+   * numbers must not decrease.
    */
   move(tags: Iterable<string>, generation?: number): void;
   /** Records a change to all tags. */
   moveAll(generation?: number): void;
-  /** Returns whether none of the tags has changed since the given generation, or false if this is no longer known. */
+  /**
+   * Returns true if none of the tags has changed since the given generation. Returns false if a tag has changed or if
+   * this is no longer known.
+   */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */
   readonly size: number;
@@ -20,7 +23,7 @@ interface TagGenerations {
  * any generation before the dropped one. This can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
-  // The tags are sorted by their latest change, so the first tag is dropped first.
+  // The tags are sorted by latest change, so the first tag is dropped first.
   const moved = new Map<string, number>();
   let minimum = 0;
 

@@ -16,7 +16,7 @@ export function publicOriginOf(configured: string | undefined): PublicOrigin | u
   return { protocol: protocol.slice(0, -1), host };
 }
 
-/** A request as received. It never changes. The scheme and host come from the configuration or from the client. */
+/** A request as received. It never changes. The scheme and host come from the configuration or the client. */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The request target as received. */
@@ -42,7 +42,7 @@ export interface Arrival extends PublicOrigin {
    * headers.
    */
   readonly clientAddress: string;
-  /** Identifies the client's connection. Undefined for the gateway's own requests. */
+  /** An identifier of the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
   readonly requestId: string;
   /** The W3C `traceparent` header to forward. */
@@ -57,7 +57,7 @@ export interface Arrival extends PublicOrigin {
 }
 
 /**
- * The part of `AbortSignal` that shows whether the caller is still waiting. Creating a real signal for every request
+ * The part of `AbortSignal` that tells whether the caller is still waiting. Creating a real signal for every request
  * would be too slow.
  */
 export interface Cancellation {

@@ -5,22 +5,17 @@ import type { AcceptedViolation } from './ledger-entry.ts';
  * secrets nor data about callers, because it is stored outside the process.
  */
 export type SharedChange =
-  /**
-   * Stored pages and page counts are no longer valid. The change applies to those with any of the tags, or to all of
-   * them.
-   */
+  /** Stored pages and page counts are no longer valid: either those with any of the tags, or all of them. */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The responses of the operation depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }
-  /** The verified credentials of a caller must be verified again. `caller` is a keyed hash of the name. */
+  /** A caller's verified credentials must be verified again. `caller` is a keyed hash of the caller's name. */
   | { readonly kind: 'forget'; readonly caller: string }
-  /** A document that the gateways share has changed and must be read again. */
+  /** A document shared by the gateways has changed and must be read again. */
   | { readonly kind: 'reread'; readonly document: string }
   | BaselineChange;
 
-/**
- * A change to the baseline, made when an operator uses the console to accept a violation or to withdraw its acceptance.
- */
+/** A change to the baseline. An operator has used the console to accept a violation or to withdraw its acceptance. */
 export interface BaselineChange {
   readonly kind: 'baseline';
   readonly fingerprint: string;
@@ -39,24 +34,24 @@ export interface LogPosition {
   readonly number: number;
 }
 
-/** Receives the changes in the order of the log. */
+/** Receives changes in log order. */
 export interface ChangeListener {
   /**
-   * Applies a change. `own` is true if this process appended the change, and has therefore already applied it. Changes
-   * that were appended before the process started are also passed to this function. Returns the number of removed
-   * pages, if known.
+   * Applies a change. `own` is true if this process appended the change, and has therefore already applied it. This
+   * function also receives changes that were appended before the process started. Returns the number of removed pages,
+   * if known.
    */
   apply(change: SharedChange, number: number, own: boolean): number | void;
-  /** Called when changes may have been lost. From then on, no data that was stored earlier may be served. */
+  /** Called when changes may have been lost. From then on, data stored earlier must not be served. */
   reset(position: LogPosition): void;
 }
 
 /** The log of the changes that all gateways in a fleet apply in the same order. */
 export interface ChangeLog {
   /**
-   * Appends a change, which the caller must already have applied. Resolves when the other gateways can read the
-   * change or, if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages
-   * that the other gateways removed, if known.
+   * Appends a change, which the caller must already have applied. Resolves when other gateways can read the change or,
+   * if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages that the
+   * other gateways removed, if known.
    */
   append(change: SharedChange): Promise<number | void>;
   /** The position of the latest change that this process has applied. Undefined until the log is first read. */

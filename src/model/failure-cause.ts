@@ -21,7 +21,7 @@ export type FailureCause =
   | 'http_response_timeout'
   | 'http_protocol_error';
 
-/** The causes that error codes indicate. The first matching pattern decides. */
+/** The causes that error codes indicate. The first matching pattern determines the cause. */
 const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^ETIMEOUT$/, 'dns_timeout'],
   [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns_error'],
@@ -39,10 +39,10 @@ const BY_CODE: readonly (readonly [RegExp, FailureCause])[] = [
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'tls_protocol_error'],
 ];
 
-/** The facts about a failed exchange that appear in the log and in the `Proxy-Status` header. */
+/** The details of a failed exchange that appear in the log and in the `Proxy-Status` header. */
 export interface FailureFacts {
   readonly cause: FailureCause;
-  /** The code of the system, TLS or parser error, for example `CERT_HAS_EXPIRED`. */
+  /** The code of a system, TLS or parser error, for example `CERT_HAS_EXPIRED`. */
   readonly code?: string;
 }
 
@@ -50,7 +50,7 @@ export interface FailureFacts {
 export const causeOfCode = (code: string | undefined) =>
   code === undefined ? undefined : BY_CODE.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Returns an error's code if it looks like a constant, and is therefore safe to log. */
+/** Returns an error's code if it looks like a constant and is therefore safe to log. */
 export function errorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(code) ? code : undefined;

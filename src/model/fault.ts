@@ -9,7 +9,7 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
-/** Removes duplicates from a list of errors, because several startup steps can find the same error. */
+/** Removes duplicates from a list of errors, because more than one startup step can find the same error. */
 export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -1,7 +1,7 @@
 /** Headers in order, as pairs of name and value. Names keep their original case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** Returns the pairs in a list of alternating names and values. */
+/** Converts a list of alternating names and values to pairs. */
 export function headerPairs(raw: readonly string[]): HeaderPairs {
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
 }
@@ -28,7 +28,8 @@ export const SEVERAL_TYPES = 'several';
 
 /**
  * Returns the value of `Content-Type`, or undefined if there is none. The header may occur only once (RFC 9110 §8.3).
- * Given several, recipients may choose different ones, so `SEVERAL_TYPES` is returned if their media types differ.
+ * If there are several with different media types, returns `SEVERAL_TYPES`, because recipients may choose different
+ * ones.
  */
 export function contentType(headers: HeaderPairs): string | undefined {
   let first: string | undefined;

@@ -14,7 +14,7 @@ export interface LedgerSample {
 }
 
 /**
- * One distinct violation: the properties that all of its occurrences share, the number of occurrences, the times of the
+ * One distinct violation: the properties shared by all its occurrences, the number of occurrences, the times of the
  * first and last occurrence, and the number of distinct callers.
  */
 export interface LedgerEntry extends Pick<
@@ -25,23 +25,23 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for violations in requests, and if there was no response. */
+  /** The status that the upstream sent. Undefined for violations in requests and if there was no response. */
   readonly status: number | undefined;
   /** The place of the violation, with `*` in place of indices and ids. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;
-  /** The number of occurrences in the period that the query selects. */
+  /** The number of occurrences in the period selected by the query. */
   readonly count: number;
-  /** The time of the first occurrence, in epoch milliseconds, regardless of the period that the query selects. */
+  /** The time of the first occurrence, in epoch milliseconds, regardless of the period selected by the query. */
   readonly firstSeenAt: number;
   /** The time of the last occurrence, in epoch milliseconds. */
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** The number of occurrences in the period that the query selects, by release label. */
+  /** The number of occurrences in the period selected by the query, by release label. */
   readonly releases: Readonly<Record<string, number>>;
-  /** Up to five requests in which the violation was found, with the latest last. */
+  /** Up to five requests in which the violation was found, with the most recent last. */
   readonly samples: readonly LedgerSample[];
   /** The recent history. Undefined if the query did not request it. */
   readonly history?: EntryHistory;
@@ -54,7 +54,7 @@ export const HISTORY_HOURS = 24;
 export interface EntryHistory {
   /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The last number is for the current hour. */
   readonly hours: readonly number[];
-  /** The release label of the earliest occurrence that is still stored. */
+  /** The release label for the earliest occurrence that is still stored. */
   readonly firstRelease: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance has no end. */
+  /** The last day on which the violation is accepted, as `YYYY-MM-DD`. Undefined if the acceptance does not expire. */
   readonly expires: string | undefined;
   /** A description for people who read the file, written when the violation was accepted. */
   readonly summary: string | undefined;
@@ -109,7 +109,7 @@ export interface LedgerQuery {
   readonly operation?: string;
   /** The name of one of the gateways that share the ledger. */
   readonly replica?: string;
-  /** True if the history of each entry is included, which covers all releases. */
+  /** True if each entry includes its history. The history covers all releases. */
   readonly history?: boolean;
 }
 
@@ -122,7 +122,7 @@ export interface ReplicaTraffic {
   /** The time of the gateway's most recent requests, in epoch milliseconds. */
   readonly lastSeenAt: number;
   readonly requests: number;
-  /** The number of occurrences of violations. A request with several violations is counted once for each of them. */
+  /** The number of occurrences of violations. A request with several violations is counted once for each violation. */
   readonly violations: number;
 }
 
@@ -135,17 +135,14 @@ export interface LedgerSnapshot {
    * ledger.
    */
   readonly since: number | undefined;
-  /** All release labels in the period, with the latest one last. */
+  /** All release labels in the period, with the latest last. */
   readonly releases: readonly string[];
-  /** The violations, with the one that was seen most recently first. */
+  /** The violations, most recently seen first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
   /** The number of violations and writes that were lost because the ledger was full or could not be written. */
   readonly dropped: number;
-  /**
-   * The gateways that share the ledger, with the one that was seen most recently first. Undefined if the ledger is
-   * not shared.
-   */
+  /** The gateways that share the ledger, most recently seen first. Undefined if the ledger is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
   /** When a shared ledger was found to be empty, in epoch milliseconds. Counts from before that time are missing. */
   readonly lostAt?: number;

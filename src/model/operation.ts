@@ -4,7 +4,7 @@ export type OperationMethod = 'GET' | 'POST' | 'PUT';
 /** What a fact in the contract is based on. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
-/** The type that a parameter's text is converted to before the generated schema validates the parameter. */
+/** The type to which a parameter's text is converted before the generated schema validates the parameter. */
 type ParameterType = 'integer' | 'boolean' | 'text';
 
 /** One parameter of an operation. */
@@ -38,17 +38,14 @@ export type RequestRuleName = keyof typeof REQUEST_RULES;
 export type Feature = 'issue-tracker';
 
 /**
- * Where the items of a response are: the whole body is the item, or the items are the elements of the body or one of
- * its members.
+ * The location of the items in a response: the whole body is one item, or the items are the elements of the body or of
+ * one of its members.
  */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
-  /**
-   * The number of the page that is returned if `page` is absent, which is 0 for lists of followers and 1 for all other
-   * lists.
-   */
+  /** The page that is returned if `page` is absent: 0 for lists of followers and 1 for all other lists. */
   readonly firstPage: 0 | 1;
   /**
    * The page size that the upstream used when a request did not specify one. The value was observed, so it is only a
@@ -68,7 +65,7 @@ interface RequestBody {
 export interface DocumentedError {
   readonly status: number;
   readonly text: string;
-  /** The parameters and the violated keywords that the text applies to. Undefined if it applies to all of them. */
+  /** The parameters and violated keywords to which the text applies. Undefined if it applies to all of them. */
   readonly causes?: readonly string[];
 }
 
@@ -92,7 +89,7 @@ export interface Operation {
   /** True if a service account may be used instead of the caller's credential (rules, 2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
-  /** The optional part of the legacy service that the operation needs. Only operation 3 needs one. */
+  /** The optional part of the legacy service that the operation needs. Only operation 3 needs an optional part. */
   readonly needsFeature: Feature | undefined;
   /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
@@ -131,8 +128,8 @@ export interface Operation {
 }
 
 /**
- * A requirement that callers must meet: a single permission, group membership or flag, a combination of requirements
- * (all or any of them), or being the author of the requested node (`own`).
+ * A requirement for callers: a single permission, group membership or flag; a combination of requirements (all or any
+ * of them); or being the author of the requested node (`own`).
  */
 export type Requirement =
   | { readonly permission: string }
@@ -157,14 +154,16 @@ export function termsOf(requirement: Requirement): Term[] {
   return ('all' in requirement ? requirement.all : requirement.any).flatMap(termsOf);
 }
 
-/** The permission rules' decision on whether a caller may use an operation. */
+/** The decision on whether a caller may use an operation, according to the permission rules. */
 export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   | {
       readonly verdict: 'denied';
       /** The permissions, groups or flags that would have been sufficient, with the most specific first. */
       readonly missing: readonly string[];
-      /** The missing names of each alternative, joined with `and`. Undefined if the requirement has no alternatives. */
+      /**
+       * The missing names for each alternative, joined with `and`. Undefined if the requirement has no alternatives.
+       */
       readonly alternatives?: readonly string[];
     }
   /** The upstream decides, because the caller is not in the roles file or because the node's author is unknown. */

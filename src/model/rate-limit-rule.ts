@@ -1,15 +1,16 @@
 /** A rule of `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** Who shares a budget: a single caller, the callers in a network, or all callers with a given role. */
+  /** The unit that has its own budget: each caller, each network, or each role. */
   readonly per: 'caller' | 'network' | 'role';
   /**
-   * The operations that the rule applies to. If undefined, the rule applies to all operations and to undocumented
+   * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented
    * paths.
    */
   readonly operations?: readonly string[];
   /**
-   * The roles that the rule applies to. A caller needs only one of them. If undefined, the rule applies to all callers.
+   * The roles to which the rule applies. A caller needs only one of them. If undefined, the rule applies to all
+   * callers.
    */
   readonly roles?: readonly string[];
   readonly requests: number;

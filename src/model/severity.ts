@@ -2,13 +2,13 @@
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
 /**
- * The urgency of a finding. `critical`: data or access is exposed now. `high`: a single mistake or a single attacker
- * is enough to expose it. `medium`: an incident becomes more likely or more severe. `low`: a precaution is missing.
- * `info`: a fact that an operator should know.
+ * The urgency of a finding. `critical`: data or access is exposed now. `high`: a single mistake or a single attacker is
+ * enough to expose data or access. `medium`: an incident becomes more likely or more severe. `low`: a precaution is
+ * missing. `info`: a fact that an operator should know.
  */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Compares two severities for sorting, with the worst first. */
+/** Compares two severities for sorting, worst first. */
 export function bySeverity(one: Severity, other: Severity): number {
   return SEVERITIES.indexOf(one) - SEVERITIES.indexOf(other);
 }

@@ -13,7 +13,8 @@ interface BodyReader {
 /** The connection over which a body is received. */
 interface BodySource {
   /**
-   * Called when too much data is waiting for the reader. The source may still push data that it has already received.
+   * Called when too much data is waiting for the reader. After the call, the source may still push data that it has
+   * already received.
    */
   pause(): void;
   resume(): void;
@@ -21,15 +22,15 @@ interface BodySource {
   abort(reason: UpstreamFailure): void;
 }
 
-// The source of a body that is already complete in memory.
+// The source for a body that is already complete in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// The number of bytes that may wait for the reader before the source is paused.
+// The number of bytes that can wait for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * A response body on its way from a connection to one reader. A Node stream could also do this, but would take several
- * times as long.
+ * A response body on its way from a connection to one reader. A Node stream could serve the same purpose, but would be
+ * several times slower.
  *
  * Parts are queued while there is no reader or while the reader has paused. If the body fails, the reader still
  * receives everything that arrived before the failure, unless the body is destroyed.
@@ -70,20 +71,20 @@ export class StreamedBody {
     return this.#flush();
   }
 
-  /** Starts to pass parts to a reader. */
+  /** Starts passing parts to a reader. */
   read(reader: BodyReader): void {
     if (this.#isClosed) return reader.end(this.#failure);
     this.#reader = reader;
     return this.resume();
   }
 
-  /** Passes parts to the reader again after it has paused the body. */
+  /** Resumes passing parts to the reader after it has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();
   }
 
-  /** Takes back bytes from a reader before it returns false. The next reader receives these bytes first. */
+  /** Takes back bytes from a reader that is about to return false. The next reader receives these bytes first. */
   unread(bytes: Buffer): void {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
@@ -91,7 +92,7 @@ export class StreamedBody {
     this.#pauseIfFull();
   }
 
-  /** Discards the parts that have not been read. Has no effect after the body has ended. */
+  /** Discards all unread parts. Has no effect after the body has ended. */
   destroy(reason?: UpstreamFailure): void {
     if (this.#isClosed) return;
     this.#failure ??= reason ?? new UpstreamFailure('aborted');

@@ -4,8 +4,8 @@ import type { Decision } from './operation.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that an internal error
- * prevented the check from reaching a verdict.
+ * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check did not reach
+ * a verdict because of an internal error.
  */
 export interface CheckVerdict {
   readonly level: CheckLevel;
@@ -50,7 +50,7 @@ export interface AttemptLog {
   next(): string;
 }
 
-/** The exchange with the upstream, if there was one. */
+/** The exchange with the upstream. */
 export interface UpstreamTrace {
   /** The status that the upstream sent. Undefined if there was a transport failure. */
   readonly status: number | undefined;
@@ -79,8 +79,8 @@ export interface ResponseTrace extends CheckVerdict {
 }
 
 /**
- * The record of how one request was handled. It is the only source for logs, metrics, the ledger and reports. Each
- * stage sets its own properties.
+ * A record of how one request was handled. It is the only source for logs, metrics, the ledger and reports. Each stage
+ * sets its own properties.
  */
 export interface Trace {
   readonly requestId: string;
@@ -93,14 +93,13 @@ export interface Trace {
   readonly startedAt: number;
   /**
    * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
-   * data, it is read only by the access log, which logs only its structure.
+   * data, only the access log reads it, and logs only its structure.
    */
   readonly target: string | undefined;
   /** The operation's id. Undefined for undocumented paths. */
   operation?: string | undefined;
   /**
-   * The name of the principal. It appears only in logs that may contain names. Everywhere else, it is replaced with a
-   * tag.
+   * The principal's name. It appears only in logs that may contain names. Everywhere else, it is replaced with a tag.
    */
   caller?: string | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
@@ -117,7 +116,7 @@ export interface Trace {
    * another, or if spans are not exported.
    */
   leader?: Trace | undefined;
-  /** Why an exchange with the upstream failed. Attempts to verify a credential are included. */
+  /** Why an exchange with the upstream failed. This includes attempts to verify a credential. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if the response was not scanned. */
@@ -140,8 +139,8 @@ export interface Trace {
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
   /**
-   * The status of the reply. 0 if the client disconnected before it received the reply, or if Portico deliberately
-   * closed the connection.
+   * The status of the reply. 0 if the client disconnected before receiving the reply, or if Portico deliberately closed
+   * the connection.
    */
   status?: number | undefined;
   /** The number of body bytes sent to the client. */
@@ -191,21 +190,21 @@ export function createTrace(
   };
 }
 
-/** Returns the verdict of a check with this level that found these violations. */
+/** Returns the verdict of a check, given its level and the violations that it found. */
 export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check with this level that failed because of an internal error. */
+/** Returns the verdict of a check that failed because of an internal error, given its level. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }
 
 /**
  * Records that a check failed because of an internal error. The failure is logged and counted in the metrics, and the
- * exchange continues without a verdict of this check.
+ * exchange continues without a verdict from this check.
  */
 export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
   trace.cause ??= error;

@@ -4,7 +4,7 @@ import { causeOfCode, errorCode, type FailureCause, type FailureFacts } from './
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 
-/** The cause that is assumed for each kind of failure if no error code indicates a more precise one. */
+/** The cause assumed for each kind of failure if no error code indicates a more precise cause. */
 const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureCause>> = {
   refused: 'destination_unavailable',
   reset: 'connection_terminated',

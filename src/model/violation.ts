@@ -32,8 +32,8 @@ export interface Violation {
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
   /**
-   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns the whole
-   * part of the message.
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns that part
+   * of the message as a whole.
    */
   readonly at: string;
   /** The schema keyword that was violated, or the name of the rule. */
@@ -44,13 +44,11 @@ export interface Violation {
   readonly message: string;
   /** The name that the sender probably meant. */
   readonly suggestion?: string;
-  /**
-   * A description of the value, such as its type, its length or its form. The description does not reveal the value.
-   */
+  /** A description of the value that does not reveal it, such as its type, length or form. */
   readonly found?: string;
   /**
-   * Set for a difference that the shadow contract found. It states whether the shadow contract would newly refuse or
-   * newly accept the violation.
+   * Set for a difference found by comparison with the shadow contract. States whether the shadow contract would newly
+   * refuse or newly accept the violation.
    */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
@@ -68,8 +66,8 @@ export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | '
 }
 
 /**
- * Returns the severity of a violation as a number. The most serious category has the number 0. Advisories have the
- * highest number, regardless of their category. `Contract-Status` and all reports use this order.
+ * Returns the severity of a violation as a number. The most serious category is number 0. Advisories have the highest
+ * number, regardless of their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {
   return isAdvisory(violation) ? VIOLATION_CATEGORIES.length : VIOLATION_CATEGORIES.indexOf(violation.category);
@@ -86,8 +84,8 @@ export interface Departure {
 /** The differences from the contract that a scan found in a valid body. */
 export interface ScannedDifferences {
   /**
-   * The body, reduced to its undocumented fields, or undefined if there are none. If several locations differ only in
-   * their array indices, only the first is included. The value of an integer may be from an earlier body.
+   * The body, reduced to its undocumented fields, or undefined if there are none. Of several locations that differ only
+   * in their array indices, only the first is included. The value of an integer may be from an earlier body.
    */
   readonly undocumented: unknown;
   /**

@@ -6,15 +6,15 @@ import { type OverrideFault, type OverrideRules, readOverride } from './read-ove
 
 /** The temporary changes that operators have made to individual operations ("break glass"). */
 export interface Overrides {
-  /** Returns the active overrides of a single operation or of all operations, in the order in which they were set. */
+  /** Returns the active overrides for one operation or for all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
   /** Returns the latest events, oldest first. */
   events(): readonly OverrideEvent[];
   /** Sets an override. It replaces any override with the same id. If the request is invalid, returns all errors. */
   set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
   /**
-   * Ends the overrides of an operation: the one with this change id (see `changeId`), or all of them. Returns the
-   * overrides that were ended.
+   * Ends the operation's override with this change id (see `changeId`), or all of the operation's overrides. Returns
+   * the overrides that were ended.
    */
   end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
   /** Ends all overrides whose end time has passed. */
@@ -48,7 +48,7 @@ interface OverridesParts {
 export const MAX_OVERRIDES = 100;
 
 /**
- * While an override is active, the clock is read at least this often, in milliseconds. A timer alone would be late if
+ * While an override is active, the clock is read at least this often, in milliseconds. A timer alone would fire late if
  * the system clock was adjusted or the machine was suspended.
  */
 const MAX_WAIT_MS = 1000;

@@ -5,7 +5,7 @@ import type { Override, OverrideChange } from './override.ts';
 export interface OverrideTarget {
   /** True if the operation's responses are stored. */
   readonly isStored: boolean;
-  /** True in transparent mode, in which Portico neither refuses requests nor stores responses. */
+  /** True in transparent mode, where Portico neither refuses requests nor stores responses. */
   readonly transparent: boolean;
 }
 
@@ -21,9 +21,9 @@ export function whyWithoutEffect(
   return undefined;
 }
 
-/** The changes that an operation's overrides make to its plan. */
+/** The effects of an operation's overrides on its plan. */
 export interface Overridden {
-  /** Descriptions of the overrides. They are used only for display. */
+  /** Descriptions of the overrides, used only for display. */
   readonly words: readonly string[];
   /** When the refusal of all requests ends, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
@@ -54,7 +54,9 @@ export function applyOverrides(
   return { checks: levels, overridden: { words, disabledUntil, forceStale } };
 }
 
-/** Describes an override, including its end and its reason. `checks` are the levels without any override. */
+/**
+ * Describes an override, including when it ends and why it was set. `checks` contains the levels without any override.
+ */
 function overrideWords(override: Override, checks: Checks): string {
   return `${changeWords(override, checks)} until ${minuteOf(override.until)} (${override.reason})`;
 }
@@ -65,5 +67,5 @@ function changeWords(change: OverrideChange, checks: Checks): string {
   return `${change.check} ${change.level} instead of ${checks[change.check]}`;
 }
 
-/** Returns an instant in UTC, without milliseconds. */
+/** Formats an instant in UTC, without milliseconds. */
 const minuteOf = (instant: number) => `${new Date(instant).toISOString().slice(0, 19)}Z`;

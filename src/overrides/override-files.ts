@@ -8,9 +8,9 @@ import { readOverride } from './read-override.ts';
 
 /** Stores the active overrides and the audit trail, so that they survive restarts. */
 export interface OverrideFiles {
-  /** Appends an event to the audit trail and replaces the active overrides in the background. */
+  /** In the background, appends an event to the audit trail and replaces the stored active overrides. */
   record(event: OverrideEvent, active: readonly Override[]): void;
-  /** Replaces the active overrides in the background, for overrides that other gateways have changed. */
+  /** Replaces the stored active overrides in the background, after other gateways have changed them. */
   replace(active: readonly Override[]): void;
   /** Waits until all writes have succeeded or failed. Returns false if the latest write failed. */
   written(): Promise<boolean>;
@@ -23,10 +23,10 @@ export interface StoredOverrides {
   readonly events: readonly OverrideEvent[];
 }
 
-/** The size, in bytes, at which the audit trail is moved to a second file, replacing the previous one. */
+/** The size, in bytes, at which the audit trail is moved to a second file, which it replaces. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
-/** The number of events that are read at startup and shown to operators. */
+/** The number of events read at startup and shown to operators. */
 export const SHOWN_EVENTS = 100;
 
 /** Reads the stored overrides. Throws an error if they are invalid. Damaged lines in the audit trail are skipped. */
@@ -88,7 +88,7 @@ async function appendEvent(
   let isFull: boolean;
   try {
     const { size } = await handle.stat();
-    // A crash may have left an incomplete last line, which the next line must not become part of.
+    // A crash may have left an incomplete last line. The next event must start on a new line.
     const { buffer } = size === 0 ? {} : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     const start = buffer === undefined || buffer.toString() === '\n' ? '' : '\n';
     await handle.appendFile(start + line);
@@ -106,7 +106,7 @@ export interface OverrideEvent {
   readonly event: 'set' | 'changed' | 'ended' | 'expired';
   /** The time of the event, in epoch milliseconds. */
   readonly at: number;
-  /** The override after the event or, if the event ended it, before the event. */
+  /** The override as it was after the event or, if the event ended it, before the event. */
   readonly override: Override;
   /** The operator who ended the override. For other events, the override itself names the operator. */
   readonly endedBy?: Operator;
@@ -162,7 +162,7 @@ function toOverride(value: unknown, place: string): Override {
   const { operation } = request;
   const since = instantOf(setAt, `${place}.setAt`);
   if (typeof operation !== 'string') throw new Error(`${place}.operation must be text`);
-  // The contract may have changed since then and may no longer contain the operation.
+  // The contract may have changed since the override was stored, and may no longer contain the operation.
   const operations = new Map([[operation, { isStored: true, transparent: false }]]);
   const read = readOverride(request, { operations, maxHours: MAX_OVERRIDE_HOURS }, since);
   if ('operation' in read) return { ...read, ...operatorOf({ by: read.by, from }), setAt: since };

@@ -1,7 +1,7 @@
 import type { CheckLevel } from '../model/checks.ts';
 import { mergeItems } from '../redis/shared-document.ts';
 
-/** The checks whose level an override can change. They do not include checks that protect data. */
+/** The checks whose level an override can change. Checks that protect data are not included. */
 export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;
 
 /** The kinds of overrides. */
@@ -28,7 +28,7 @@ export type OverrideChange =
 export interface Operator {
   /** The name that the operator gave. Portico cannot verify it. */
   readonly by: string | undefined;
-  /** The network address that the admin side received the request from. */
+  /** The network address from which the admin side received the request. */
   readonly from: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export function changeId(change: OverrideChange): string {
 
 /**
  * Merges this gateway's changes since `base` into the overrides that all gateways share. If both sides have changed an
- * override, the version that was set later applies. This prevents an override that was set again from being ended by
+ * override, the version that was set later applies. An override that has since been set again is therefore not ended by
  * mistake.
  */
 export function mergeOverrides(

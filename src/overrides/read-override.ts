@@ -132,7 +132,10 @@ export function operatorName(value: unknown): string | undefined {
   return name !== undefined && name.length <= OVERRIDE_LIMITS.by ? name : undefined;
 }
 
-/** Returns a one-line text without leading or trailing spaces, or undefined if the value is anything else. */
+/**
+ * Returns the value if it is a single line of text, without leading or trailing spaces. Returns undefined for anything
+ * else.
+ */
 function lineOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   // Control characters and invisible characters could forge lines in a log or a terminal.

@@ -1,6 +1,6 @@
 /** The parameters that determine the canonical form of a target. */
 export interface CanonicalPage {
-  /** The requested page. Undefined if it is absent. */
+  /** The requested page. Undefined if the parameter is absent. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly firstPage: number;
@@ -9,9 +9,9 @@ export interface CanonicalPage {
 }
 
 /**
- * Returns the exact target to send upstream, with the client's own encoding and order. Equivalent requests must share a
- * stored response, so empty parameters, a `page` that selects the first page, and a `pageSize` that equals the known
- * default are removed.
+ * Returns the exact target to send upstream, which preserves the client's encoding and order. Equivalent requests must
+ * share a stored response, so empty parameters, a `page` that selects the first page, and a `pageSize` that equals the
+ * known default are removed.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const { page, pageSize, firstPage, knownDefaultPageSize } = requested;
@@ -25,7 +25,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, requ
   );
 }
 
-/** Returns a target without its `page`, for use as the key of a page count. */
+/** Returns a target without its `page`, for use as the key for a page count. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0 || !MAY_NAME_PAGE.test(target)) return target;
@@ -46,7 +46,7 @@ function join(path: string, pieces: readonly string[]): string {
 }
 
 /**
- * Returns the index of the piece with a name, or -1 if there is none or more than one. A repeated parameter is
+ * Returns the index of the piece with the given name, or -1 if there is none or more than one. A repeated parameter is
  * ambiguous and is forwarded unchanged.
  */
 function onlyIndexOf(pieces: readonly string[], name: string): number {

@@ -6,7 +6,7 @@ import type { LogPosition } from '../model/change-log.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** Page counts that were learned from responses. Their keys are cache keys without `page` (rules, 5). */
+/** Page counts learned from responses. Their keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
   /**
    * Returns the learned count, unless the count is too old or one of its tags has been dropped since it was learned.
@@ -15,8 +15,8 @@ export interface PageCounts {
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /**
-   * Stores a count and returns true. Returns false if there is no count, as for an empty list, or if one of the tags has
-   * been dropped since `generation`.
+   * Stores a count and returns true. Returns false if the response has no count, as with an empty list, or if one of
+   * the tags has been dropped since `generation`.
    */
   learn(key: string, pageCount: number | undefined, tags: readonly string[], generation: number): boolean;
   /**
@@ -101,9 +101,9 @@ function isCount(value: unknown): value is number {
 
 /** The page counts that gateways share. */
 export interface SharedPageCounts {
-  /** Returns whether another gateway may know the count of a list. */
+  /** Returns whether another gateway may know the page count of a list. */
   mayKnow(key: string): boolean;
-  /** Returns the count that another gateway has learned, and also stores the count in memory. Never rejects. */
+  /** Returns the count that another gateway has learned, and stores it in memory. Never rejects. */
   find(key: string): Promise<number | undefined>;
 }
 
@@ -127,7 +127,7 @@ interface SharedPageCountsParts {
   readonly isSynced: () => boolean;
 }
 
-/** A count in the form that is stored outside the process. */
+/** A count in the form stored outside the process. */
 interface SharedCount {
   readonly pageCount: number;
   /** When the count was learned, in epoch milliseconds. */
@@ -136,7 +136,7 @@ interface SharedCount {
   readonly at: LogPosition;
 }
 
-/** How long a gateway waits before it repeats a lookup that found no count, in milliseconds. */
+/** How long a gateway waits before repeating a lookup that found no count, in milliseconds. */
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
@@ -154,8 +154,7 @@ export function sharePageCounts(
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, pageCount, tags, generation) {
         if (!counts.learn(key, pageCount, tags, generation) || pageCount === undefined) return false;
-        // No change to the tags has arrived since the request began, so the count is also valid at the current
-        // position.
+        // The tags have not changed since the request began, so the count is also valid at the current position.
         const at = position();
         if (at === undefined || !isSharable(key) || !store.isAvailable()) return true;
         const count: SharedCount = { pageCount, learnedAt: clock(), tags, at };
@@ -211,8 +210,8 @@ export type BoundPage =
 /**
  * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
  * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
- * is never refused. The same comparison is used for page numbers that begin at 0, so the upstream decides on one more
- * page after the last.
+ * is never refused. The same comparison is used for page numbers that begin at 0. For such lists, requests for one more
+ * page after the last are also forwarded to the upstream.
  */
 export function boundPage(requested: {
   /** The requested page. Undefined if the parameter is absent. */
@@ -249,7 +248,7 @@ function isInteger(value: number, minimum: number): boolean {
 /** The requested page and the page count in the response. */
 export interface ReturnedPage {
   /**
-   * The page number in the request. The response may contain a different one, because some servers return the last
+   * The page number in the request. The response may contain a different number, because some servers return the last
    * page if the requested page does not exist.
    */
   readonly page: number;

@@ -8,7 +8,7 @@ export interface RequestedPage {
   readonly pageSize: number | undefined;
   /** The refusals of `page` and `pageSize` values that cannot be compared with their bounds. */
   readonly unreadable: readonly PageRefusal[];
-  /** The target without its page, used as the key of the page count. */
+  /** The target without its page, used as the key for the page count. */
   readonly listTarget: string;
 }
 
@@ -21,7 +21,7 @@ export interface PageParameters {
 
 const NONE: readonly PageRefusal[] = [];
 
-/** Determines the page that is requested by these decoded parameters. `target` must be canonical. */
+/** Determines the page requested by these decoded parameters. `target` must be canonical. */
 export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
   const [ofPage, ofSize] = [unreadablePage(values, 'page'), unreadablePage(values, 'pageSize')];
@@ -30,8 +30,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 }
 
 /**
- * Finds integers that are too large, negative or repeated. The `requests` check reports them, but they must not bypass
- * the page bounds even if that check does not refuse them. The bounds do not apply to values that are not integers.
+ * Finds integers that are too large, negative or repeated. The `requests` check reports them, but even when that check
+ * does not refuse them, they must not bypass the page bounds. The bounds do not apply to values that are not integers.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;

@@ -58,8 +58,8 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
 /**
- * Returns whether `other` makes `one` redundant, because every caller who meets `one` also meets `other`. If the two
- * are equal, only the second is redundant.
+ * Returns whether `other` makes `one` redundant, that is, whether every caller who meets `one` also meets `other`. If
+ * the two are equal, only the second is redundant.
  */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;

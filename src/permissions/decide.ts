@@ -3,7 +3,7 @@ import type { Decision } from '../model/operation.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /**
- * Whether the caller owns the node that a request is about. `not-checked` is used before the lookup, and has the same
+ * Whether the caller owns the node that a request is about. `not-checked` is used before the lookup and has the same
  * effect as `unknown`.
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
@@ -14,7 +14,7 @@ export const MISSING_ACCOUNT = 'an account in the roles file';
 /** The name that stands for the missing requirement if the caller is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
-/** Decides whether grants meet a requirement. Ownership is considered only if it can change the verdict. */
+/** Decides whether grants meet a requirement. Ownership is considered only if it can change the decision. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
   if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
   if (requiresNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
@@ -64,6 +64,6 @@ export interface Grants {
    * caller.
    */
   readonly denied: boolean;
-  /** A stable key, which callers with equal grants share. Undefined if the grants are unknown. */
+  /** A stable key shared by callers with equal grants. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

@@ -10,11 +10,11 @@ import type { OwnershipOptions } from './permissions-options.ts';
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** A cache of node authors. They come from valid responses and from the configured lookup. */
+/** A cache of node authors, which come from valid responses and from the configured lookup. */
 export interface Ownership {
   /**
-   * Stores an author that a valid response contained. Ids are strings, because they have 64 bits. `at` is the time of
-   * the response in epoch milliseconds, and defaults to the current time.
+   * Stores an author found in a valid response. Ids are strings, because they have 64 bits. `at` is the time of the
+   * response in epoch milliseconds, and defaults to the current time.
    */
   learn(nodeId: string, authorName: string, at?: number): void;
   /** Returns the author of a node if it is cached. */

@@ -3,12 +3,12 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * The access that a role or an account has to an operation. `own` means access only to the caller's own nodes, and
+ * The access of a role or an account to an operation. `own` means access only to the caller's own nodes, and
  * `delegated` means that the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
-/** One row of the matrix: an operation, with one cell for each role and account in the order of `subjects`. */
+/** One row of the matrix: an operation, with one cell for each role and account, in the order of `subjects`. */
 interface MatrixRow {
   readonly operation: string;
   readonly method: string;

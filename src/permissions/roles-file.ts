@@ -4,7 +4,7 @@ import { closestName } from '../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 
-/** A role: its own permissions and the roles that it inherits from. */
+/** A role: its own permissions and the roles from which it inherits. */
 export interface Role {
   readonly inherits: readonly string[];
   readonly permissions: readonly string[];
@@ -54,7 +54,7 @@ export type UnmappedPolicy =
 
 /**
  * Returns the configured policy. If there is none, returns the policy in the roles file or, as a last resort, the
- * verifier's default. Throws for unknown roles.
+ * verifier's default. Throws if the policy names an unknown role.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,
@@ -215,7 +215,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
     };
   }
   // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
-  // compiling the meta-schema at startup would take too long.
+  // compiling the meta-schema would take too long at startup.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
     rolesFileSchema,

@@ -2,7 +2,7 @@
 export interface RolesOptions {
   /** The path of the roles file, relative to the configuration file. */
   readonly file: string;
-  /** The policy for verified callers without an account. If set, it replaces the policy in the roles file. */
+  /** The policy for verified callers without an account. If set, it overrides the policy in the roles file. */
   readonly unmapped: string | undefined;
 }
 

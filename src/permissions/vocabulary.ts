@@ -9,7 +9,7 @@ export interface Vocabulary {
   /** Returns the number of a term. Throws `RangeError` if the term is undeclared. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Returns a stable key for a set of terms. The key does not depend on which other terms are in the vocabulary. */
+  /** Returns a stable key for a set of terms. The key does not depend on the other terms in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 

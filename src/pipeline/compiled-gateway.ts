@@ -18,8 +18,8 @@ export interface CompiledGateway {
   /** Each operation's plan, by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
   /**
-   * Recompiles an operation's plan after its levels have changed. Requests in progress finish with the plan that they
-   * started with. Unknown ids are ignored.
+   * Recompiles an operation's plan after its levels have changed. Requests in progress finish with the plan with which
+   * they started. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
   /** The limits of `rateLimits`. Undefined if `rateLimits` is not configured. */
@@ -38,7 +38,7 @@ export interface CompiledGateway {
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  /** Tells which operations' stored responses are no longer shared between callers. */
+  /** Tells which operations' stored responses are no longer shared among callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** The shadow contract. Undefined if there is none. */

@@ -109,7 +109,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
   const level = plan.checks.permissions;
-  // In transparent mode, only the upstream's response shows whether the credential is genuine.
+  // In transparent mode, only the upstream's response shows whether the credential is valid.
   const isClaim = plan.transparent && level !== 'enforce' && isAwaitingResponse(trace);
   const grants = gateway.grantsOf(isClaim ? { ...principal, kind: 'verified' } : principal, level);
   const { delegated } = grants;
@@ -119,16 +119,16 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether to remember the meaning of a target. The target of a cacheable page is remembered only after the page
- * has been found in the cache. Targets that are requested only once therefore cannot fill the memo.
+ * Returns whether to remember how a target was interpreted. The target of a cacheable page is remembered only after the
+ * page has been found in the cache. Targets that are requested only once therefore cannot fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /**
- * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified in advance,
- * so this record shows whether Portico would have refused the credential.
+ * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified in advance, so
+ * this record shows whether Portico would have refused them.
  */
 export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
