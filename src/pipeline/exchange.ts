@@ -11,8 +11,8 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /**
-   * Returns the signal that is triggered when the client disconnects. The signal is created on the first call.
-   * Undefined for work that several callers share.
+   * Returns the signal that fires when the client disconnects. The signal is created on the first call. Undefined for
+   * work shared by several callers.
    */
   readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;
@@ -21,9 +21,9 @@ export interface KnownRequest {
 /** A request that matches a plan. `admit` decodes the target once so that no later stage has to parse it again. */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
-  /** The audience whose stored responses this caller may receive. */
+  /** The audience whose stored responses may be sent to this caller. */
   readonly audience: string;
-  /** The cache keys of the target. Undefined if they cannot be remembered. */
+  /** The cache keys for the target. Undefined if they cannot be remembered. */
   readonly keys?: TargetKeys | undefined;
   /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
@@ -41,14 +41,14 @@ export interface Exchange extends KnownRequest {
 }
 
 /**
- * The cache keys of a target, for the audience that requested it most recently. They are remembered with the target so
+ * The cache keys for a target and the audience that requested it most recently. They are remembered with the target, so
  * that the next cache hit need not create and hash them again.
  */
 export interface TargetKeys {
   audience: string | undefined;
-  /** The key of the stored page. */
+  /** The key for the stored page. */
   page: string | undefined;
-  /** The key of the page count. */
+  /** The key for the page count. */
   list: string | undefined;
 }
 

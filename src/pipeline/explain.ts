@@ -120,7 +120,7 @@ export function explain(
   ];
 }
 
-/** Returns the last step of the explanation of a refused request, which describes what would allow the request. */
+/** Returns the last step in explaining a refused request. It describes what would allow the request. */
 function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
@@ -138,7 +138,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** Returns the principal that an account has after its credential has been verified. */
+/** Returns the principal for an account whose credential has been verified. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: verifiedAudience(name), authorization: 'Basic (of the caller)' };
@@ -237,7 +237,7 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the caller is not in the roles file';
 }
 
-/** Describes the page-bound check that precedes the upstream request. */
+/** Describes the page-bounds check that precedes the upstream request. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;
@@ -247,7 +247,7 @@ function describeRefusal({ status, code, message }: GatewayError): string {
   return `${status} ${code}: ${message}`;
 }
 
-/** Returns the configuration entry that sets a check of an operation to `report`. */
+/** Returns the configuration entry that sets a check to `report` for an operation. */
 function levelEntry({ id }: Operation, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
@@ -289,7 +289,7 @@ function grantEntry(
   const account = quoted(name ?? '');
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
-  // Only the author of a node owns it, so no configuration entry can grant ownership.
+  // Only a node's author owns it, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));

@@ -29,11 +29,12 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
 }
 
 /**
- * Returns the page count in a body, or undefined for an empty list, because page bounds do not apply to empty lists.
+ * Returns the page count in a body. Returns undefined for an empty list, because page bounds do not apply to empty
+ * lists.
  */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // An error response does not describe a list, even if it has the same fields as one.
+  // An error response does not describe a list, even if it has the same fields.
   if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
@@ -41,8 +42,8 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that affect the verdict. The operation and its parameters also affect the verdict, and they
- * form the key.
+ * The parts of a response that affect the verdict. The operation and its parameters also affect it, but they form the
+ * key.
  */
 export interface DecodedResponse {
   readonly status: number;
@@ -67,25 +68,26 @@ export interface KnownBodies {
    * so collisions are impossible.
    */
   find(key: string, response: DecodedResponse): KnownBody | undefined;
-  /** Remembers a valid response. The first call for a key records only the key. */
+  /** Remembers a valid response. The first call for a key remembers only the key. */
   remember(key: string, body: KnownBody): void;
 }
 
 /** The maximum total size of the remembered bodies of all operations, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
-// The largest body that is remembered, as a fraction of the limit. A larger body would evict too many others.
+// The size of the largest body that is remembered, as a fraction of the limit. A larger body would evict too many
+// others.
 const MAX_SHARE = 1 / 8;
 // The approximate size, in bytes, of an entry without its body. It covers the key, the tags and the authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
 // After the body for a key has changed this many times in a row, only one in every `REMEMBER_EVERY` bodies is
-// remembered until a body repeats.
+// remembered until a body is repeated.
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and the number of different responses that its key has had since a response last repeated. */
+/** A remembered response, and the number of different responses for its key since a response was last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }
@@ -117,8 +119,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // If a list is different each time, most of its versions are not remembered, because they would fill the memo but
-      // never recur.
+      // If a list is different each time, most of its versions are not remembered, because they would fill the memory
+      // but never recur.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
@@ -141,7 +143,7 @@ export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users or topics, which have no relevant author. Only nodes have a revision.
+    // The items may also be users or topics, which have no relevant author. Nodes are recognized by their revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

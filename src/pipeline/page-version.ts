@@ -15,13 +15,13 @@ interface VersionedSettings {
 }
 
 /**
- * Returns a function that returns the page version of an operation. The page version is part of the keys of stored
- * pages, which outlive reloads and level changes. It therefore covers everything that determines which responses may
- * be stored, what a stored page contains, and which callers share the page.
+ * Returns a function that returns an operation's page version. The page version is part of the keys for stored pages,
+ * which outlive reloads and level changes. It therefore covers everything that determines which responses may be
+ * stored, what a stored page contains, and which callers share the page.
  *
  * Settings that apply to each reply are not part of the version, because their stages are outside the cache:
- * permissions, redaction, page bounds and rewritten addresses. A page's key also contains the audience, which names
- * the caller's permissions if callers with the same permissions share a page.
+ * permissions, redaction, page bounds and rewritten addresses. A page's key also contains the audience. If callers with
+ * the same permissions share a page, the audience identifies these permissions.
  *
  * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
  * because its violations were accepted must not be served after such a reload. If several gateways share their pages,

@@ -24,7 +24,7 @@ export function compilePlan(planned: PlannedOperation, planners: readonly StageP
   return { ...planned, stages: stages.map(({ name }) => name), handle };
 }
 
-/** Formats a plan as one line of text, for `portico plan` and for the test snapshot. */
+/** Formats a plan as one line of text for `portico plan` and the test snapshot. */
 export function planLine(plan: Plan): string {
   const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
   const notes = words.map((one) => `   [${one}]`).join('');
@@ -57,8 +57,8 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       } catch (error) {
         // These errors are decisions or transport failures, so they do not point to a defect in the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // The request must not be sent upstream twice, so a reply that has already been produced is returned. An error
-        // from the rest of the plan is rethrown here.
+        // The request must not be sent upstream twice, so a reply that has already been produced is returned. If the
+        // rest of the plan failed, its error is rethrown.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;

@@ -35,12 +35,12 @@ interface RateLimiterParts {
   readonly redis: Redis | undefined;
   /**
    * Counts a request against a budget that several processes share without Redis. If the promise is rejected, this
-   * process counts the request on its own.
+   * process counts the request itself.
    */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /**
    * The maximum number of budgets stored per rule. If there are more, the least recently used budget is dropped, so its
-   * owner starts again with a full budget.
+   * owner starts over with a full budget.
    */
   readonly maxBudgets?: number;
   /** Called for each refused request. */
@@ -49,12 +49,12 @@ interface RateLimiterParts {
 
 const MAX_BUDGETS = 50_000;
 /**
- * How often the key that the fleet shares is read again, in milliseconds. Redis may have lost its data since the last
+ * How often the key shared by the fleet is read again, in milliseconds. Redis may have lost its data since the last
  * read.
  */
 const KEY_MS = 60_000;
 
-/** Creates the limiter. While Redis is unavailable, each gateway counts on its own. */
+/** Creates the limiter. While Redis is unavailable, each gateway counts separately. */
 export function createRateLimiter({
   rules,
   redis,
@@ -129,7 +129,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
           useRedisPackage: true,
           insuranceLimiter: memory,
         });
-  // The library stores each key until it expires, without limiting the number of keys.
+  // The library stores each key until it expires, with no limit on the number of keys.
   const recent = new LRUCache<string, true>({
     max,
     dispose: (_value, key, reason) => {
@@ -138,7 +138,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
   });
   return {
     /**
-     * Counts a request against the budget of the owner `text`. Redis stores the budget under `hash`. If `hash` is
+     * Counts a request against the budget whose owner is `text`. Redis stores the budget under `hash`. If `hash` is
      * undefined, only this gateway counts the request.
      */
     async take(text: string, hash: string | undefined): Promise<Taken> {
@@ -155,7 +155,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
   };
 }
 
-/** Returns a Redis client for the library, which uses it only to evaluate scripts. */
+/** Returns a Redis client for the library, which only evaluates scripts with it. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {
@@ -168,7 +168,7 @@ function storeOf(redis: Redis) {
 }
 
 /**
- * Returns a function that hashes names and networks with the key that the fleet shares. The function returns undefined
+ * Returns a function that hashes names and networks with the key shared by the fleet. The function returns undefined
  * while the key is unknown because Redis is unavailable.
  */
 function fleetHash(redis: Redis): (text: string) => Promise<string | undefined> {

@@ -2,16 +2,15 @@ import type { Validity } from '../cache/may-store.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 
-/** Facts about a parsed body, for stages that do not receive the body itself. */
+/** Facts about a parsed body, for stages that do not read the body itself. */
 export interface BodyFacts {
   /** False if the body is not JSON or was not parsed. */
   readonly isJson: boolean;
-  /** True if the body has its items where the contract expects them. */
+  /** True if the items are where the contract expects them in the body. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
   /**
-   * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
-   * (rules, 5).
+   * The number of pages in the list. Undefined if it is not in the body or if the page bound does not apply (rules, 5).
    */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless the operation's pages are cached. */
@@ -40,6 +39,6 @@ export interface Reply {
   readonly pageCount?: number | undefined;
   /** The key of the stored page, if the reply comes from the cache. */
   readonly storedAs?: string;
-  /** True if the upstream request was made for another caller. */
+  /** True if another caller's request was sent upstream and this caller shares the response. */
   readonly shared?: boolean;
 }

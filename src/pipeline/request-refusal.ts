@@ -25,7 +25,7 @@ export function documentedText(
   );
 }
 
-/** Returns the error detail that tells the client which part of the request violates the contract. */
+/** Returns the error detail that names the part of the request that violates the contract. */
 export function toDetail(violation: Violation): ErrorDetail {
   return {
     in: violation.location,

@@ -7,9 +7,9 @@ import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scan
 import { UnsupportedSchema } from '../scanner/schema-alternatives.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
-/** A response that a scan has proved valid. */
+/** A response that a scan has proved to be valid. */
 export interface ScannedResponse {
-  /** The body, reduced to the members that later steps read. */
+  /** The body, reduced to the members that are read in later steps. */
   readonly json: unknown;
   readonly findings: ResponseFindings;
   /** False if the body does not contain an absolute address. */
@@ -17,8 +17,8 @@ export interface ScannedResponse {
 }
 
 /**
- * Scans a response. Returns `closer` if the scan could not prove the response valid, or undefined if there are no
- * tables for the response. In both cases, the response must be parsed.
+ * Scans a response. Returns `closer` if the scan could not prove that the response is valid, or undefined if there are
+ * no tables for the response. In both cases, the response must be parsed.
  */
 export type ScanResponse = (
   operation: Operation,
@@ -41,7 +41,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       new Map(contract.validators(id).successes.map((success) => [success.status, success.files])),
     ]),
   );
-  /** The scanners, keyed by the path of the schema and by the rules whose members they read. */
+  /** The scanners, keyed by the schema's path and by the rules whose members they extract. */
   const scanners = new Map<string, Map<number, Scanner | undefined>>();
 
   const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {

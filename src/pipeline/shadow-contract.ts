@@ -11,7 +11,7 @@ import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /**
- * A second contract that traffic is checked against. Its only effect is that differences are reported after the
+ * A second contract against which traffic is checked. Its only effect is that differences are reported after the
  * response has been sent.
  */
 export interface ShadowContract {
@@ -34,7 +34,7 @@ export interface ShadowContract {
 
 /** The parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request in a separate background trace. */
+  /** Records the differences found in one request. They go into a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function when no more urgent work is waiting. */
   readonly later: (work: () => void) => void;
@@ -46,7 +46,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
  * Creates the shadow contract. Each request's data is discarded after the comparison. While too many requests are
- * waiting, new ones are ignored.
+ * waiting, new requests are ignored.
  */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
@@ -221,15 +221,16 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If a message has more violations than were collected, a violation that seems to be missing may still exist.
+    // If a message has more violations than were collected, a violation that seems to be missing may merely not have
+    // been collected.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),
   ];
 }
 
 /**
- * Returns the violations that the first contract refuses and the second does not, and those that the first contract
- * reports and the second does not find at all.
+ * Returns the violations that the first contract refuses and the second does not, and the violations that the first
+ * contract reports and the second does not find at all.
  */
 function beyond(
   first: CollectedViolations,
@@ -244,6 +245,6 @@ function beyond(
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// The key omits the schema path, because moving a schema does not change what it means. It also omits the item index,
+// The key omits the schema path, because moving a schema does not change what it means. It also omits item indices,
 // because a message is compared as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

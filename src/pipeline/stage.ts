@@ -7,8 +7,7 @@ import type { Reply } from './reply.ts';
 
 /**
  * Returns the reply to an exchange, or throws. The result is synchronous if there is nothing to wait for, for example
- * because the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded
- * parameters.
+ * if the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded parameters.
  */
 export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 
@@ -38,15 +37,15 @@ export interface PlannedOperation {
   /** The page size that the upstream uses if `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
   /**
-   * Identifies everything that determines which pages may be stored and what a stored page means. It is part of the
-   * keys of stored pages and page counts, so a page is served after a reload only if its meaning has not changed.
+   * An identifier of everything that determines which pages may be stored and what a stored page means. It is part of
+   * the keys for stored pages and page counts, so a page is served after a reload only if its meaning has not changed.
    */
   readonly pageVersion: string;
   /** The cache options. Undefined if the operation's responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }
 
-/** Returns the facts that determine which kinds of override can affect an operation. */
+/** Returns the facts that determine which kinds of overrides can affect an operation. */
 export function overrideTarget({
   cache,
   transparent,

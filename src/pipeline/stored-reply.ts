@@ -34,8 +34,8 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // The reply to a miss has the same headers as the reply to a later hit, except if the response's content coding could
-  // not be removed. Such a response is never stored, so its `Content-Encoding` header is forwarded.
+  // The reply to a miss has the same headers as the reply to a later hit, unless the response's content coding could
+  // not be removed. In that case, the response is not stored and its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
@@ -49,9 +49,9 @@ export function tagged(reply: Reply): Reply {
 }
 
 /**
- * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers
- * and server name are removed, because Portico manages these itself (rules, 2 and 6). Challenges and `Location`
- * headers occur only with legacy errors, and `Content-Encoding` only if the content coding could not be removed.
+ * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
+ * server name are removed, because Portico manages these itself (rules, 2 and 6). Challenges and `Location` headers
+ * occur only with legacy errors. `Content-Encoding` occurs only if the content coding could not be removed.
  */
 const VISIBLE =
   /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
@@ -69,7 +69,7 @@ interface StorePlace {
   readonly clock: Clock;
 }
 
-/** Stores a response if the rules allow it, and returns whether it was stored (rules, 6). */
+/** Stores a response if the rules allow it (rules, 6). Returns whether it was stored. */
 export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;
@@ -103,7 +103,7 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 }
 
 /**
- * Returns the key of a stored page, which consists of the page version, the operation, the audience and the exact
+ * Returns the key for a stored page. It consists of the page version, the operation, the audience and the exact
  * upstream target (rules, 6).
  */
 export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
@@ -118,7 +118,7 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   return key;
 }
 
-/** Returns the key of a remembered page count: the page key without the page number (rules, 5). */
+/** Returns the key for a remembered page count: the page key without the page number (rules, 5). */
 export function pageCountKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, requestedPage } = exchange;
   const { listTarget: upstreamTarget } = requestedPage;

@@ -20,14 +20,14 @@ import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict 
 /** The meaning of a request target, which depends only on the method, the target and the contract. */
 export type Target = OperationTarget | UndocumentedTarget;
 
-/** A target that matches an operation. */
+/** A target that matches an operation in the contract. */
 export interface OperationTarget {
   readonly plan: Plan;
   /** Decodes and checks the parameters. */
   readonly admit: () => Admission;
 }
 
-/** A target that is not in the contract, with the policy's verdict on it. */
+/** A target that is not in the contract, and the policy's verdict on it. */
 interface UndocumentedTarget {
   readonly plan: undefined;
   readonly verdict: UndocumentedVerdict;
@@ -36,21 +36,21 @@ interface UndocumentedTarget {
 /** The parts of a request that determine the meaning of its target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
-/** Resolves request targets, and remembers some of the results. */
+/** Resolves request targets and remembers some of the results. */
 export interface Targets {
   /**
    * Returns the meaning of a target. The result is the same whether or not the target was remembered. Throws if the
    * target is unsafe.
    */
   resolve(arrival: TargetText): Target;
-  /** Remembers a target so that it need not be parsed again until its plan is replaced. */
+  /** Remembers a target, so that it need not be parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
   /** Clears all remembered targets. Call this after a plan is replaced. */
   clear(): void;
   readonly size: number;
 }
 
-/** The parts of the resolver. */
+/** The dependencies of the resolver. */
 export interface TargetsParts {
   readonly contract: Pick<Contract, 'match' | 'decodeParameters'>;
   readonly plans: ReadonlyMap<string, Plan>;
@@ -103,14 +103,14 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The cache keys contain both targets.
+  // The cache keys contain both targets, so their size is estimated from the targets.
   const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }
 
 /**
  * Returns the form in which a target is remembered. Serving a stored response does not require decoded parameters, so
- * the parameters of cacheable pages are discarded, and decoded again when they are needed.
+ * the parameters for cacheable pages are discarded and then decoded again when needed.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -139,14 +139,14 @@ interface Admission {
   readonly requestedPage: RequestedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
-  /** The cache keys of the target, which are created on demand. */
+  /** The cache keys for the target, created on demand. */
   readonly keys: TargetKeys;
   /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
   /** The error for a request with invalid parameters if the check is enforced. */
   readonly refusal: GatewayError | undefined;
-  /** The error that was thrown while the parameters were decoded, unless that error ends the request. */
+  /** The error thrown when the parameters were decoded, unless it ends the request. */
   readonly failure?: unknown;
 }
 
@@ -214,8 +214,8 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 }
 
 /**
- * Returns the verdict of the check. If every violation is of a kind that is counted but never refused, the outcome is
- * `reported` at every level (rules, 4).
+ * Returns the verdict of the check. If all violations are of kinds that are only counted and never cause a refusal, the
+ * outcome is `reported` at every level (rules, 4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
   const verdict = toVerdict(level, violations);
@@ -230,7 +230,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // No page equals NaN, so an operation without pages never has `page` removed from its target.
+    // No page number equals NaN, so `page` is never removed from the target of an operation without pages.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });

@@ -12,8 +12,8 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { ki
 }
 
 /**
- * Records an exchange that ended without a response, as well as the reason. `exchange` contains the facts that do not
- * depend on the failure.
+ * Records an exchange that ended without a response, and the reason. `exchange` contains the facts that do not depend
+ * on the failure.
  */
 export function recordFailedExchange(
   trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>,
@@ -30,7 +30,7 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
   circuit_open: 'The upstream had failed so often that requests would have been paused.',
 };
 
-/** Records a request that was processed only because of `observe` mode and would otherwise have been refused. */
+/** Records a request that would have been refused if the gateway were not in `observe` mode. */
 export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
   trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
 }

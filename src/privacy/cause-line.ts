@@ -13,12 +13,12 @@ interface CauseLine {
 const FRAMES = 8;
 const DEPTH = 3;
 
-/** Describes an error and its causes by their names, codes and stack frames. */
+/** Describes an error and its causes by name, code and stack frames. */
 export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '')
-    // A multi-line message could be mistaken for stack frames.
+    // Lines of a multi-line message could be mistaken for stack frames.
     .replace(error.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))

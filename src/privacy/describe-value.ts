@@ -54,7 +54,8 @@ type NameTag = (name: string) => string;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Creates a function that derives tags with a key. The key is random by default. A limited number of tags is cached.
+ * Creates a function that derives tags with a key. The key is random by default. At most a limited number of tags are
+ * cached.
  */
 export function createNameTag(key: Buffer = randomBytes(32)): NameTag {
   return boundedMemo(MAX_REMEMBERED, (name: string) =>

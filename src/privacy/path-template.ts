@@ -14,7 +14,7 @@ interface PathTemplates {
    * preserved only if the path `exists` on the upstream. A template that ends with `/**` stands for longer paths.
    */
   readonly of: (path: string, exists: boolean) => string;
-  /** Returns whether a path segment is known in advance. */
+  /** Returns whether a path segment is a word that is known in advance. */
   readonly isKnown: (word: string) => boolean;
 }
 

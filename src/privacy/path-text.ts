@@ -40,8 +40,8 @@ const SAFE_SEGMENT = /^(?:\*\*?|\{(?:id|name)\})?(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
- * Returns the location of a violation, without any text that could come from a caller. Indices and ids become `*`.
- * Segments become `?` if they are not plain names or if they look like an address or a token. The length is limited.
+ * Returns a violation's location without any text that could come from a caller. Indices and ids become `*`. Segments
+ * become `?` if they are not plain names or if they look like an address or a token. The length is limited.
  */
 export function placeText(at: string): string {
   const place = at

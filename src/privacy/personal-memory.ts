@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Recognizes personal values that this process has seen since it started. */
+/** Recognizes personal values that have occurred since the process started. */
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
@@ -45,7 +45,7 @@ export function createPersonalMemory(maxTexts = MAX_TEXTS): PersonalMemory {
   };
 }
 
-/** The maximum number of words in a name. A longer text is a sentence, whose words do not identify a person. */
+/** The maximum number of words in a name. A longer text is a sentence, and its words do not identify a person. */
 const MAX_WORDS = 5;
 
 /** Returns the words of a person's name. The name may contain accents, or have the form of an address or identifier. */

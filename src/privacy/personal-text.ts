@@ -1,6 +1,6 @@
 /**
  * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. Every pattern is in
- * this file. Each looks ahead only a limited number of characters, so matching is fast even for long strings.
+ * this file. Each pattern looks ahead only a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [
   // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
@@ -30,7 +30,7 @@ export const containsPersonalData = (text: string): boolean => PERSONAL.some((fo
 /** Returns whether a string contains a number that is long enough to identify a person. */
 export const containsLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 
-/** Returns whether a string contains four numbers that may be an IPv4 address or a version number. */
+/** Returns whether a string contains four numbers that may form an IPv4 address or a version number. */
 export const containsFourNumbers = (text: string): boolean => SHORT_MACHINE.test(text);
 
 /** The kinds of personal data in the contract (`x-pii`). */

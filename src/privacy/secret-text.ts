@@ -1,7 +1,7 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes that common services use. This file
- * is the only place that lists them. Each expression looks ahead only a limited number of characters, so matching is
- * fast even for long strings.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes used by common services. Every
+ * pattern is in this file. Each pattern looks ahead only a limited number of characters, so matching is fast even for
+ * long strings.
  */
 const CREDENTIALS = [
   // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519, 3.1).
@@ -37,8 +37,8 @@ export function containsRandomText(text: string): boolean {
 }
 
 /**
- * Returns whether a Base64 string contains a credential or an e-mail address. Random Base64 text rarely decodes to
- * nothing but printable characters, so the result is rarely true by mistake.
+ * Returns whether a Base64 string contains a credential or an e-mail address. Random Base64 text rarely decodes
+ * entirely to printable characters, so false positives are rare.
  */
 function hidesCredential(text: string): boolean {
   const inside = Buffer.from(text, 'base64').toString('utf8');
@@ -59,8 +59,8 @@ const LONG = 20;
 /** Image sizes, which are ignored because a word with an image size is not random. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * A word is considered random if more than this fraction of its pairs is rare. The lower limit is for longer words, in
- * which the fraction varies less.
+ * A word is considered random if more than this fraction of its pairs is rare. The lower limit applies to longer words,
+ * in which the fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
@@ -124,7 +124,7 @@ export function looksRandom(text: string): boolean {
   return odd >= MIN_ODD && share > (characters < LONG ? MAX_ODD_SHARE : MAX_ODD_SHARE_LONG);
 }
 
-/** Returns whether the character at an index is one that rarely follows the character before it in identifiers. */
+/** Returns whether, in identifiers, the character at an index rarely follows the character before it. */
 function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;

@@ -26,7 +26,7 @@ export function shownText(text: string | undefined): string | undefined {
 
 /**
  * Creates a version of `shownText` with a cache of limited size. There are few distinct descriptions, and checking a
- * description takes longer than everything else that is needed to record it.
+ * description takes longer than all other steps of recording it.
  */
 export function createShownText(): typeof shownText {
   return boundedMemo(MAX_REMEMBERED, shownText);
@@ -34,8 +34,8 @@ export function createShownText(): typeof shownText {
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of id. Such an id is accepted without further checks, because it may contain groups of digits
- * that look like a card number.
+ * The most common form of id. An id of this form is accepted without further checks, because it may contain groups of
+ * digits that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 

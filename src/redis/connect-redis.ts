@@ -5,11 +5,11 @@ import type { Clock } from '../lib/clock.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** A server's reply in RESP 2 types. Strings are buffers if bytes were requested. */
+/** A server's reply, in RESP 2 types. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
- * The error for a command without a usable reply, because the server is unreachable, slow or failing, or refused the
+ * The error for a command without a usable reply. The server is unreachable, slow or failing, or it refused the
  * command. The message never contains a secret or a key.
  */
 export class RedisUnavailable extends Error {}
@@ -22,7 +22,7 @@ export interface RedisScript {
   readonly source: string;
 }
 
-/** A connection to a single Redis server, to the primary that sentinels name, or to a cluster. */
+/** A connection to a single Redis server, to the primary reported by sentinels, or to a cluster. */
 export interface Redis {
   /** Returns a key with the configured prefix. Keys with the same `group` are on the same node in a cluster. */
   key(group: string, ...parts: readonly string[]): string;
@@ -43,7 +43,7 @@ export interface Redis {
    * time. While the server is unavailable, all messages are lost. Never rejects.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  /** Returns whether commands can be sent. While the server is unreachable or failing, none are sent. */
+  /** Returns whether commands can be sent. No commands are sent while the server is unreachable or failing. */
   isAvailable(): boolean;
   /** Opens a second connection to the same server, for commands that block. */
   duplicate(): Redis;
@@ -66,13 +66,13 @@ export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
 interface RedisListener {
   /** Called when the server becomes available or unavailable. `reason` never contains a secret. */
   onState?: (state: { readonly available: boolean; readonly reason?: string }) => void;
-  /** Called after every command, with the time that it took. */
+  /** Called after every command, with the command's duration. */
   onCommand?: (outcome: RedisOutcome, milliseconds: number) => void;
 }
 
 /** After this many consecutive failed commands, no commands are sent for a second. */
 const CIRCUIT = { failures: 3, openSeconds: 1 };
-/** The time between two attempts to open a connection. */
+/** The time between two attempts to open a connection, in milliseconds. */
 const REOPEN_MS = 500;
 
 /**
@@ -86,7 +86,7 @@ const SERVER_FAILS =
  * Connects to Redis in the background. The function returns immediately, because a gateway can start and serve requests
  * without Redis. Until the connection is ready, every command is rejected.
  *
- * A connection that no longer works is replaced, for example if the server hangs or has become a replica, or if its
+ * A connection that no longer works is replaced, for example when the server hangs or has become a replica, or when its
  * address no longer exists.
  */
 export function connectRedis(
@@ -131,7 +131,7 @@ export function connectRedis(
           reason = reasonOf(error);
           if (!opened.isReady() && (opened === client || opened === next)) report(false, reason);
         });
-        // If a server accepts the connection and then hangs, the library would wait forever.
+        // Without a timeout, the library would wait forever for a server that accepts the connection and then hangs.
         const connected = opened
           .connect()
           .then(() => Promise.all(subscriptions.map(({ channel, heard }) => opened.subscribe(channel, heard))));
@@ -201,7 +201,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no client or its connection fails, the next client makes the subscription.
+      // If there is no client or its connection fails, the next client subscribes.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>
@@ -216,8 +216,8 @@ export function connectRedis(
 }
 
 /**
- * Waits until the server can be reached, but at most `waitMs` milliseconds. Intended for programs that need Redis
- * only once.
+ * Waits until the server can be reached, for at most `waitMs` milliseconds. Intended for programs that need Redis only
+ * once.
  */
 export async function untilAvailable(redis: Redis, waitMs: number): Promise<void> {
   const end = performance.now() + waitMs;
@@ -241,7 +241,7 @@ async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: (
   }
 }
 
-/** The digests of scripts. The server uses a digest to find a script that it has run before. */
+/** The digests of scripts. The server uses the digest to find a script that it has run before. */
 const digests = new WeakMap<RedisScript, string>();
 
 /** Runs a script by its digest. If the server does not know the script, sends its source. */
@@ -274,7 +274,7 @@ function discard(client: RedisClient | undefined): void {
   }
 }
 
-/** Returns whether an error in the server's reply concerns only this command. */
+/** Returns whether an error in a server's reply concerns only the command itself. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
@@ -290,13 +290,13 @@ function reasonOf(error: unknown): string {
 
 /**
  * A random key that all gateways in a fleet share through Redis. Names and addresses are hashed with this key, so that
- * neither the Redis keys nor the entries in the log of changes contain them. Anyone who can read Redis can also read
- * this key, and can then test whether a known name was used.
+ * neither the Redis keys nor the entries in the change log contain them. Anyone who can read Redis can also read this
+ * key, and can then test whether a known name was used.
  */
 export interface FleetKey {
   /** Where Redis stores the key. Other keys with the same group are on the same node in a cluster. */
   readonly at: string;
-  /** Identifies the key without revealing it. Undefined until the key has been read. */
+  /** An identifier for the key that does not reveal it. Undefined until the key has been read. */
   id(): string | undefined;
   /** Reads the key. If Redis has no key, creates it. Rejects with `RedisUnavailable`. */
   read(): Promise<void>;
@@ -304,7 +304,7 @@ export interface FleetKey {
   hash(...texts: readonly string[]): string;
 }
 
-/** Opens the key of a group. */
+/** Returns the shared key for a group. Call `read` before using it. */
 export function openFleetKey(redis: Redis, group: string): FleetKey {
   const at = redis.key(group, 'key');
   let key: string | undefined;

@@ -84,8 +84,8 @@ async function compared(
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's, which tells an administrator that the roles file
- * is wrong (rules, 3).
+ * Records a mismatch between the gateway's verdict and the upstream's. A mismatch tells an administrator that the roles
+ * file is wrong (rules, 3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
@@ -119,7 +119,7 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The facts about the caller that determine which error a refusal returns. */
+/** The facts about the caller that determine the error for a refusal. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;
@@ -169,7 +169,7 @@ function waysToMeet(requirement: Requirement, missing: readonly string[]): strin
 /** Decides whether a caller may use an operation. */
 export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
 
-/** Services for permission decisions. */
+/** The services used for permission decisions. */
 interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
@@ -194,7 +194,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     const enforced = checks.permissions === 'enforce';
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // A lookup is needed only if the check is enforced, because no other check can refuse the request.
+    // A lookup is needed only if the check is enforced, because the request cannot be refused otherwise.
     const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));
@@ -207,9 +207,9 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
 }
 
 /**
- * Creates a function that makes the decisions that do not involve a node. Such a decision depends only on the
- * requirement and the grants, neither of which changes. Callers with the same permissions share one set of grants, so
- * each decision is made only once.
+ * Creates a function that makes decisions that do not involve a node. They depend only on the requirement and the
+ * grants, neither of which changes. Callers with the same permissions share one set of grants, so each decision is made
+ * only once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -223,7 +223,7 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** Makes the decision without a lookup, using only what the gateway remembers. */
+/** Makes the decision without a lookup, using only what the gateway already knows. */
 export function decideFromMemory(
   { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,

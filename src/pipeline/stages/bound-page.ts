@@ -71,9 +71,9 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
 
 /**
  * Returns whether a reply updates the remembered page count. A new response from the upstream always updates it, even
- * if the response no longer has a page count. A stored page may be older than the remembered count, so it only ever
- * raises the count. A stored page never restores a forgotten count, because this would make an outdated count appear to
- * be new.
+ * if the response no longer has a page count. A stored page may be older than the remembered count, so it can only
+ * raise the count. A stored page never restores a forgotten count, because an outdated count would then appear to be
+ * new.
  */
 function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;

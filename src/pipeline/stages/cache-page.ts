@@ -63,7 +63,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const requested: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
-    // Other callers may be waiting for the same page, so fetching continues even if this client disconnects.
+    // Other callers may be waiting for the same page, so the fetch continues even if this client disconnects.
     const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
@@ -100,8 +100,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   };
 
   /**
-   * Uses the page if another gateway has just fetched it, and otherwise fetches the page, unless another gateway is
-   * already fetching it.
+   * Uses the page if another gateway has just fetched it. Otherwise, fetches the page unless another gateway is already
+   * doing so.
    */
   const refreshOnce = async (
     key: string,
@@ -123,9 +123,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
-  /**
-   * Occasionally fetches the caller's own copy of a shared page to verify that the page is the same for all callers.
-   */
+  /** Occasionally fetches the caller's own copy of a shared page to verify that all callers receive the same page. */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);
@@ -139,8 +137,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // A refusal always counts as a difference, because one caller may see the page and the other may not. The empty
-        // tag ensures this, because no page has an empty entity tag.
+        // A refusal always counts as a difference, because it means that only one of the two callers may see the page.
+        // The empty tag ensures this, because no page has an empty entity tag.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -236,7 +234,7 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** The reason why the request was forwarded upstream, in RFC 9211 terms. */
+/** The reason for forwarding the request upstream, in RFC 9211 terms. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**

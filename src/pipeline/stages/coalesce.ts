@@ -7,7 +7,7 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Combines simultaneous requests from the same audience for the same page into one upstream request. If spans are
+ * Combines simultaneous requests for the same page from the same audience into one upstream request. If spans are
  * exported, each request's trace refers to the request that it joined.
  */
 export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
@@ -33,8 +33,7 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
         exchange.trace.leader = leaders?.get(promise);
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // The request is recorded as coalesced even if the fetch fails, because the request itself was not sent
-          // upstream.
+          // The request is recorded as coalesced even if the fetch fails, because this request was not sent upstream.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;

@@ -180,7 +180,7 @@ function builtRequest(
 // The minimum length of a credential to search for. A shorter credential could occur in a response by chance.
 const MIN_CREDENTIAL = 8;
 
-/** Returns whether a response that other callers would receive contains the credential that was used to fetch it. */
+/** Returns whether a response that other callers would receive contains the credential with which it was fetched. */
 function repeatsCredential(response: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
   const authorization = headerValue(sent, 'authorization');
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;

@@ -14,7 +14,7 @@ export interface IsolatePageServices {
 
 /**
  * Refuses requests for a page that keeps failing, for a few seconds at a time, so that neither clients nor the upstream
- * spend time on exchanges that are bound to fail. Other pages are not affected.
+ * waste time on exchanges that are bound to fail. Other pages are not affected.
  */
 export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
   /** The pages whose most recent fetch failed, ordered by the time of that failure. */
@@ -82,8 +82,8 @@ const MAX_PAGES = 1000;
 
 /**
  * Failures that a single page can cause. The set does not contain a refused connection, a full queue or an open
- * circuit, because these affect all pages. Nor does it contain contract violations, because a response with a violation
- * comes from a working upstream, and the ladder must be able to count the refused responses.
+ * circuit, because these affect all pages. It does not contain contract violations either, because a response with a
+ * violation comes from a working upstream, and the ladder must be able to count the refused responses.
  */
 const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'upstream_error',

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Removes the stored responses with these tags. Returns a promise if other gateways must also remove them. */
+/** Removes all stored responses with any of these tags. Returns a promise if other gateways must also remove them. */
 export type Purge = (tags: readonly string[]) => unknown;
 
 /**

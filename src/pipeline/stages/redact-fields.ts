@@ -15,8 +15,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
-      // The buffers of stored pages that contain no private fields. All callers share a stored page's buffer, so each
-      // page is searched only once. Redacted copies are not stored, because they would double the memory used for
+      // The buffers of stored pages known to contain no private fields. All callers share a stored page's buffer, so
+      // each page is searched only once. Redacted copies are not stored, because they would double the memory used for
       // pages.
       const clean = new WeakSet<Buffer>();
       const redact = (exchange: Exchange, reply: Reply): Reply => {

@@ -11,7 +11,7 @@ export function refuseDisabled(clock: Clock): StagePlanner {
       if (transparent || until === undefined) return undefined;
       return (next) => (exchange) => {
         const remaining = until - clock();
-        // The override has ended, but the plan has not been replaced yet.
+        // The override has ended, but its plan has not been replaced yet.
         if (remaining <= 0) return next(exchange);
         throw operationDisabled(remaining);
       };

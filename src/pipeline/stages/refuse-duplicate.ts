@@ -2,7 +2,9 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { UploadMemory } from '../../gdpr/upload-memory.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Refuses a GDPR upload that repeats the same caller's recent upload, unless the caller forces it (rules, 9). */
+/**
+ * Refuses a GDPR upload if the same caller has recently made the same upload, unless the caller forces it (rules, 9).
+ */
 export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
   return {
     name: 'refuse-duplicate',

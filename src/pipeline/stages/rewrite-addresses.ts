@@ -15,9 +15,9 @@ export interface LegacyAddresses {
 }
 
 /**
- * Rewrites legacy addresses in documented responses if the configuration enables this. The stage runs outside the
- * cache, because the public address depends on the client's `Host` header unless `publicOrigin` is configured. A
- * rewritten response must therefore not be stored for other clients.
+ * Rewrites legacy addresses in responses for documented operations if the configuration enables rewriting. The stage
+ * runs outside the cache, because the public address depends on the client's `Host` header unless `publicOrigin` is
+ * configured. A rewritten response must therefore not be stored for other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {

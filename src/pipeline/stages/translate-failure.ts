@@ -14,7 +14,7 @@ export interface TranslateFailureServices {
   readonly isPermissionMessage: PermissionMessage;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** Forgets that the principal's credential was verified. */
+  /** Discards the record that the principal's credential was verified. */
   readonly forget: (principal: Principal) => void;
 }
 
@@ -34,8 +34,8 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         } catch (error) {
           throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
         }
-        // With the `legacy` error style, nothing is translated. Only a 401 response matters, because it means that the
-        // credential must be forgotten. In transparent mode, no credential is remembered as verified.
+        // With the `legacy` error style, nothing is translated. Only a 401 response matters, because the credential
+        // must then no longer count as verified. In transparent mode, no credential is remembered as verified.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         // A JSON body without an error at its top level means success. Every other body is inspected.
         if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;

@@ -26,19 +26,18 @@ import type { StagePlanner, PlannedOperation } from '../stage.ts';
 /** The result of checking a request body: its violations, and the code and details to use for a refusal. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
-  /**
-   * Violations that are counted but never lead to a refusal, because they all concern members that are not in the
-   * contract.
-   */
+  /** Violations that are counted but never cause a refusal, because they all concern undocumented members. */
   readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
 }
 
-/** Checks an operation's parsed body against the schema and the rules that a schema cannot express. */
+/** Checks a parsed request body against the operation's schema and the rules that a schema cannot express. */
 type CheckBody = (body: unknown, exchange: Exchange) => Promise<BodyFindings> | BodyFindings;
 
-/** Returns the function that checks an operation's bodies. Called once per operation, before the first request. */
+/**
+ * Returns the function that checks an operation's request bodies. Called once per operation, before the first request.
+ */
 export type PlanBodyCheck = (planned: PlannedOperation) => CheckBody;
 
 /** Limits for request bodies. */
@@ -94,8 +93,8 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
 }
 
 function tooLarge(rest: Readable, limit: number): GatewayError {
-  // The rest of the body is read and discarded until the connection is closed. If there were unread bytes, closing the
-  // connection would reset it, and the client would lose the response.
+  // The rest of the body is read and discarded until the connection is closed. Closing it with unread bytes would reset
+  // the connection, and the client would lose the response.
   rest.on('error', () => undefined).resume();
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
@@ -154,7 +153,7 @@ function refusal(operation: Operation, { violations, code = 'invalid_body', deta
   return new GatewayError(code, documentedText(operation, 400, first ?? {}, first?.message ?? ''), { details });
 }
 
-/** Services for checking request bodies. */
+/** The services used to check request bodies. */
 interface CheckBodyServices {
   readonly schema: (operation: Operation, body: unknown) => readonly Violation[];
   readonly gdpr: GdprOptions;
@@ -163,7 +162,7 @@ interface CheckBodyServices {
   readonly lookUp: FetchJson;
 }
 
-/** The findings of the rules. Only schemas cause advisories. */
+/** The findings from the rules. Only schemas can cause advisories. */
 type RuleFindings = Omit<BodyFindings, 'reported'>;
 
 /** Checks a body that is valid according to its schema. */
@@ -176,7 +175,7 @@ const RULES: Readonly<Record<RequestRuleName, (services: CheckBodyServices, chec
     (body) =>
       csvFindings(body, gdpr),
   'comment-visibility': (services, checks) => {
-    // Only an enforced check can refuse the request, so the visibility is not looked up at other levels.
+    // Only an enforced check can refuse the request, so at other levels the visibility is not looked up.
     const looksUp = checks.requests === 'enforce';
     return (body, exchange) =>
       commentFindings(
@@ -237,7 +236,7 @@ async function commentFindings(
   visibility: () => Promise<KnownVisibility>,
 ): Promise<RuleFindings> {
   const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // The rule applies only to bodies that set the visibility, so there is no parent lookup for any other comment.
+  // The rule applies only to bodies that set the visibility. For all other comments, the parent is not looked up.
   if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
@@ -270,8 +269,8 @@ type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet. That of an
- * existing comment is unknown.
+ * Returns what is known about a comment's visibility without a lookup. A new comment has no visibility yet. The
+ * visibility of an existing comment is unknown.
  */
 function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;

@@ -26,7 +26,7 @@ import type { Exchange } from '../exchange.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
 
-/** Services that response validation needs. */
+/** The services that response validation needs. */
 export interface ValidateResponseServices {
   readonly check: Contract['checkResponse'];
   /**
@@ -71,7 +71,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // Records the same failure as when the gateway decodes a response for the client.
+        // This is the same failure as when the gateway cannot decode a response for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,
@@ -96,7 +96,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         const before = violations.length;
         const checking = checkReply(exchange, reply);
         const checkedReply = checking instanceof Promise ? await checking : checking;
-        // The server error itself is recorded only if there is no other violation.
+        // The server error itself is recorded only if no other violation was found.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return checkedReply;
       };
@@ -148,7 +148,7 @@ function factsOf(
 }
 
 /**
- * Returns the key of a response's body. The method and the target determine the operation and every parameter that can
+ * Returns the key for a response's body. The method and the target determine the operation and every parameter that can
  * affect the verdict. Nearly all targets are strings that V8 has already hashed.
  */
 function bodyKey({ arrival: { method, rawTarget } }: Exchange): string {
@@ -241,9 +241,7 @@ function knownFacts(
   return { validity: 'valid', body: known.facts, namesUpstream: known.namesUpstream };
 }
 
-/**
- * Records the authors with the arrival time of the request, because reading the clock for each author would be slow.
- */
+/** Records the authors with the request's arrival time, because reading the clock for each author would be slow. */
 function learnAll(authors: readonly Authorship[], { arrival }: Exchange, learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName, arrival.receivedAt);
 }

@@ -28,8 +28,8 @@ export function admitUndocumented(
 
 /**
  * Makes the location of a reported violation more precise after a successful response has shown that the path exists on
- * the upstream. A client can put anything into an invented path, even people's names, but the first word of an existing
- * path is known to come from the server.
+ * the upstream. A client can put anything, even people's names, into an invented path, but the first word of an
+ * existing path is known to come from the server.
  */
 export function nameExistingPath(
   { pathTemplate }: Pick<CompiledGateway, 'pathTemplate'>,

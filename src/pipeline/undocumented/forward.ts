@@ -33,7 +33,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
     const { authorization } = principal;
     const { traceparent } = arrival;
     const upload = uploadOf(arrival);
-    // The proxy library sends an upload only once, so there are no further attempts to log.
+    // The proxy library never retries an upload, so there are no further attempts to log.
     const log = upload === undefined ? logAttempts?.(traceparent) : undefined;
     const facts = () => ({
       startedAt,

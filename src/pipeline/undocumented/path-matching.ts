@@ -3,7 +3,7 @@ export type PathPattern = (path: string) => boolean;
 
 /**
  * Compiles a path pattern. `{name}` and `*` match one non-empty segment or part of one. A trailing `/**` matches
- * everything below. All other text must match exactly, including case.
+ * everything below the path. All other text must match exactly, including case.
  */
 export function compilePathPattern(pattern: string): PathPattern {
   const deep = pattern.endsWith('/**');
@@ -22,9 +22,9 @@ const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
  * Returns the simplest path that a server could consider equivalent to a path, so that rules for one path also apply to
- * its other spellings. Percent-encoded characters are decoded. These parts are removed: path parameters and empty
- * segments, which Tomcat ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a
- * segment, which IIS ignores.
+ * its other spellings. Percent-encoded characters are decoded. Removed are path parameters and empty segments, which
+ * Tomcat ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a segment, which IIS
+ * ignores.
  */
 export function plainPath(path: string): string {
   const segments = path.split('/').map((segment) =>

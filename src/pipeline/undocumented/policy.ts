@@ -6,7 +6,7 @@ import type { UndocumentedPolicy } from './verdict.ts';
 /** An entry in `undocumented.allow`: a path outside the contract that is forwarded with the given method. */
 export interface AllowEntry {
   readonly method: string;
-  /** A path pattern. `{name}` matches one segment, and a trailing `/**` matches everything below. */
+  /** A path pattern. `{name}` matches one segment, and a trailing `/**` matches everything below the path. */
   readonly path: string;
   /** The permission that the caller must have. */
   readonly permission?: string | undefined;
@@ -40,9 +40,9 @@ export function compileUndocumentedPolicy(
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
     const entry = find(method, path);
-    // Another spelling of a path must not bypass the checks for a documented path, or the permission that an entry
-    // requires. An entry with exactly this spelling is intentional, as is an entry that ends with a slash if the path
-    // also does.
+    // Another spelling of a path must not bypass the checks for a documented path or the permission that an entry
+    // requires. An entry with exactly this spelling is intentional, as is an entry with a final slash if the path also
+    // has one.
     const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };

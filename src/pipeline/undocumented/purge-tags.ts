@@ -18,7 +18,7 @@ export function purgeTags(purge: UndocumentedPurge): Stage<PassthroughExchange> 
     try {
       reply = await next(exchange);
     } catch (error) {
-      // A write whose response was lost may still have taken effect.
+      // The response to a write may have been lost after the write took effect.
       if (error instanceof UpstreamFailure) await purge(passthroughPurges(path));
       throw error;
     }
