@@ -313,7 +313,7 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     at,
     id: () => id,
     async read() {
-      // If Redis has lost its data, the gateways write the key that they know back to Redis.
+      // If Redis has lost its data, the gateways write the key back to Redis.
       await redis.command(at, ['SET', at, key ?? randomBytes(32).toString('base64url'), 'NX']);
       key = String(await redis.command(at, ['GET', at]));
       // SHA-1 is the only hash that scripts can compute. Here, it only identifies a random key of 256 bits.
@@ -321,7 +321,7 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     },
     hash(...texts) {
       if (key === undefined) throw new Error('the key has not been read');
-      // The input includes the length of each string, so that different lists never produce the same input.
+      // The hash input includes the length of each string, so that different lists never produce the same input.
       const text = texts.map((one) => `${one.length}:${one}`).join('');
       return createHmac('sha256', key).update(text).digest('base64url');
     },

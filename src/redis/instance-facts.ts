@@ -4,7 +4,7 @@ export interface InstanceFacts {
   readonly version: string;
   readonly release: string;
   readonly mode: string;
-  /** The version of the contract, and digests of the configuration and of the accepted violations. */
+  /** The contract version, and digests of the configuration and of the accepted violations. */
   readonly contract: string;
   readonly configuration: string;
   readonly baseline: string;
@@ -15,7 +15,7 @@ export interface InstanceFacts {
 /** A gateway in the fleet. `silentSeconds` is the time since the gateway's last report. */
 export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
-/** The list of all gateways that share a Redis server and a key prefix. */
+/** The list of all gateways that share a Redis server and use the same key prefix. */
 export interface Instances {
   /** Reports these facts about this gateway from now on. */
   start(facts: () => InstanceFacts): void;

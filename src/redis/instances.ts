@@ -8,7 +8,7 @@ const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;
 
-/** Stores the facts with the server's time, because the gateways' clocks may differ. */
+/** Stores the facts with a timestamp from the server, because the gateways' clocks may differ. */
 const BEAT: RedisScript = {
   source: `
 local now = tonumber(redis.call('TIME')[1])
@@ -25,7 +25,7 @@ redis.call('HSET', KEYS[1], ARGV[1], now .. '\\n' .. ARGV[2])
 return found`,
 };
 
-/** Opens the list of gateways. */
+/** Opens the list of gateways that share a Redis server and use the same key prefix. */
 export function openInstances(redis: Redis): Instances {
   const key = redis.key('fleet', 'instances');
   const id = randomUUID();
@@ -43,7 +43,7 @@ export function openInstances(redis: Redis): Instances {
       });
       heardAt = performance.now();
     } catch {
-      // No error is reported here, because the next report follows soon.
+      // This error is ignored, because the next report follows soon.
     }
   };
   const keepReporting = async () => {

@@ -5,18 +5,18 @@ import { isPlainObject, membersOf } from '../lib/plain-object.ts';
 import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
-/** The parts that a change log needs. */
+/** The dependencies of a change log. */
 interface ChangeLogParts {
   readonly redis: Redis;
   readonly listener: ChangeListener;
   readonly clock: Clock;
   /** The maximum number of changes that the server stores. */
   readonly maxChanges: number;
-  /** Called with an error in the listener or in this program, as opposed to a Redis error. */
+  /** Called with any error in the listener or in this program, but not with Redis errors. */
   readonly onFault?: (message: string, error?: unknown) => void;
   /**
    * Called with the kind of error, such as NOPERM or OOM, when the server begins to refuse the log's commands. Called
-   * with undefined when the server accepts the commands again.
+   * with undefined when the server accepts commands again.
    */
   readonly onRefused?: (reason: string | undefined) => void;
   /** Called for every change that has been applied. `own` is true if this process appended it. */
@@ -25,7 +25,7 @@ interface ChangeLogParts {
 
 /** The log of changes, stored in Redis. */
 interface RedisChangeLog extends ChangeLog {
-  /** Returns the changes that were passed to `append` but that this process has not applied yet. */
+  /** Returns the changes that have been passed to `append` but not yet applied as entries in the log. */
   unapplied(): Iterable<SharedChange>;
 }
 
@@ -35,13 +35,13 @@ interface RedisChangeLog extends ChangeLog {
  */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** The kinds of errors that the server returns for a refused command. All other errors concern the connection. */
+/** The kinds of errors that mean that the server refused a command. All other errors concern the connection. */
 const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MISCONF', 'NOREPLICAS', 'ERR']);
 /** The maximum number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * How many changes may wait while Redis is unavailable. If there are more, the log begins a new lineage, which makes
- * every gateway discard its stored data.
+ * The maximum number of changes that wait while Redis is unavailable. If there are more, the log begins a new lineage,
+ * which makes every gateway discard its stored data.
  */
 const MAX_WAITING = 1_000;
 
@@ -63,8 +63,8 @@ interface Head extends LogPosition {
 /**
  * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
  * notices every missing entry. A new lineage begins if the log's record of its latest entry is missing or does not
- * match the stream, which means that the server has lost data or that another program has written to the keys. It also
- * begins if the caller requests one.
+ * match the stream, which means that the server has lost data or that another program has written to the keys. A new
+ * lineage also begins if the caller requests it.
  *
  * The script writes even if there is nothing to append, so it fails on a replica and on a server that is full. Gateways
  * cannot append changes to such a server, so its contents do not prove that a gateway knows all changes.
@@ -94,8 +94,8 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied, so
- * it misses nothing even if it was disconnected. The listener is reset if entries are missing because the server has
- * lost or trimmed them, if the listener throws, or if the log contains a change that this version does not know.
+ * it misses nothing even if it was disconnected. The listener is reset if the server has lost or trimmed entries, if
+ * the listener throws, or if the log contains a change that this version does not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
@@ -103,8 +103,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
   /**
-   * This gateway's own changes that it has not yet applied as entries in the log, keyed by id. `at` is the position of
-   * the entry.
+   * This gateway's own changes that have not yet been applied as entries in the log, keyed by id. `at` is the position
+   * of the entry.
    */
   const own = new Map<string, { readonly change: SharedChange; at?: LogPosition }>();
   /** The changes that have not been appended yet, keyed by their text. */
@@ -137,7 +137,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     try {
       const at = await readLog({ change: JSON.stringify(change), id });
       entry.at = at;
-      // If another gateway has appended a change in between, the reader applies both in order.
+      // If another gateway has appended a change in the meantime, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
       // A reset has the same effect as this change, so the change is already applied.
@@ -153,8 +153,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // A new lineage has the same effect as changes of these two kinds. The number of all other changes is limited by
-    // the number of operations and documents.
+    // A new lineage has the same effect as changes of these two kinds. The number of other changes is limited by the
+    // number of operations and documents.
     for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
     hasLostChanges = true;
   };
@@ -166,13 +166,13 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      // An equal change may have been queued in the meantime. It is a different object and must still be appended.
+      // An equal change may have been queued in the meantime. It is a separate object and must still be appended.
       if (waiting.get(text) === change) waiting.delete(text);
     }
   };
 
   /**
-   * Calls the listener. If the listener throws, it has not applied the change, so no stored data may be served from
+   * Calls the listener. If the listener throws, it has not applied the change, so stored data must not be served from
    * then on.
    */
   const notify = (call: () => void, at: LogPosition) => {
@@ -189,9 +189,9 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   };
 
   const reset = ({ lineage, number, id }: Head) => {
-    // At startup, this gateway's own changes stay in the map, because the history that is read next may contain them.
-    // After startup, the reset includes every change that was already in the log, and any other change will still be
-    // applied.
+    // At startup, this gateway's own changes stay in the map, because the history, which is read next, may contain
+    // them. After startup, the reset includes every change that was already in the log, and any other change will still
+    // be applied.
     if (position !== undefined)
       for (const [one, { at }] of own)
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
@@ -238,7 +238,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   /** Applies all changes that exist when the call begins. */
   const catchUp = async () => {
     const askedAt = clock();
-    // While the log is being read, `append` can move the position.
+    // `append` can advance the position while the log is being read.
     const [known, knownId] = [position, lastId];
     const at = await readLog({ asked: known?.number ?? 0 });
     if (known === undefined || position === undefined) await begin(at);
@@ -317,7 +317,7 @@ function toEntries(reply: RedisReply): Entry[] {
   }));
 }
 
-/** Returns the change that a string describes, or undefined if this version does not know it. */
+/** Returns the change that a string describes, or undefined if this version does not know the kind of change. */
 function toChange(text: string): SharedChange | undefined {
   let change: unknown;
   try {

@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import type * as RedisLibrary from '@redis/client';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** What the library's clients for a single server, for sentinels and for clusters have in common. */
+/** The interface shared by the library's clients for a single server, for sentinels and for clusters. */
 export interface RedisClient {
   /** Sends a command whose first key is `key`. If `bytes` is true, strings in the reply are buffers. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  /** Resolves when commands can be sent. From then on, the library restores broken connections itself. */
+  /** Resolves when commands can be sent. From then on, the library restores broken connections. */
   connect(): Promise<unknown>;
-  /** Closes all connections immediately, and rejects the commands that have not received a reply. */
+  /** Closes all connections immediately and rejects all commands that have not received a reply. */
   destroy(): unknown;
   isReady(): boolean;
   onError(listener: (error: Error) => void): void;
@@ -43,7 +43,7 @@ export function createRedisClient(
   const common = {
     RESP: 2,
     socket,
-    // With this queue, commands would wait for the next connection, as would the requests that need their results.
+    // With this queue, commands and the requests that need their results would wait for the next connection.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     commandOptions: NO_TIMEOUT,
@@ -89,7 +89,7 @@ export function createRedisClient(
         isConnected = true;
       },
       destroy: () => client.destroy(),
-      // In a cluster, some nodes may be unreachable while others reply.
+      // In a cluster, some nodes may be unreachable while others are available.
       isReady: () => isConnected,
       onError: (listener) => void client.on('error', listener),
     };

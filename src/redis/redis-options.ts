@@ -29,7 +29,7 @@ export interface RedisOptions {
     readonly username?: string;
     readonly passwordFile?: string;
   };
-  /** Some of a cluster's nodes. The others are discovered. */
+  /** Some of the cluster's nodes. The others are discovered. */
   readonly cluster?: { readonly nodes: readonly string[] };
   readonly tls?: RedisTlsOptions;
   /** The prefix of every key. With different prefixes, several fleets can share a server. */
@@ -37,9 +37,9 @@ export interface RedisOptions {
   readonly connectTimeoutMs: number;
   /** The maximum time that a request waits for Redis. After that, it continues without Redis. */
   readonly commandTimeoutMs: number;
-  /** How long pages in memory may still be served while the changes of other gateways cannot be received. */
+  /** How long pages in memory may still be served while changes from other gateways cannot be received. */
   readonly maxUnsyncedSeconds: number;
-  /** The number of changes that the log stores for gateways that were disconnected. */
+  /** The number of changes that the log stores for gateways that have been disconnected. */
   readonly maxChanges: number;
 }
 
@@ -139,7 +139,7 @@ export const redisOptionsSchema = {
   },
 };
 
-/** The secrets of a connection, and its TLS certificates, as read from their files. */
+/** The secrets and TLS certificates for a connection, as read from their files. */
 export interface RedisSecrets {
   readonly url: string | undefined;
   readonly password: string | undefined;
@@ -156,12 +156,12 @@ interface RedisSecretFault {
   readonly message: string;
 }
 
-/** Either the secrets or all problems that were found while reading them. */
+/** Either the secrets or all problems found while reading them. */
 type RedisSecretsReading =
   | { readonly secrets: RedisSecrets; readonly faults: readonly [] }
   | { readonly secrets?: undefined; readonly faults: readonly RedisSecretFault[] };
 
-/** Reads and checks the secrets and certificates of a connection. Reports all problems, not only the first. */
+/** Reads and checks the secrets and certificates for a connection. Reports all problems, not only the first. */
 export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   const faults: RedisSecretFault[] = [];
   const secretOf = (key: string, path: string | undefined): string | undefined => {
@@ -192,7 +192,7 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   return { secrets, faults: [] };
 }
 
-/** Returns a description of the problem with a URL. It does not quote the URL, which may contain a password. */
+/** Describes the problem with a URL without quoting the URL, which may contain a password. */
 function urlFault(text: string, tls: RedisTlsOptions | undefined): string | undefined {
   if (!URL.canParse(text)) return 'is not a valid URL; percent-encode special characters in the password';
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);

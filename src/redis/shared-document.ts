@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
 
 /**
- * A document that all gateways in a fleet share. Each gateway changes its own copy in memory immediately, and merges
- * the changes into the document as soon as Redis can be reached. Nothing happens before `start` is called.
+ * A document that all gateways in a fleet share. Each gateway applies its changes to a copy in memory immediately, and
+ * merges them into the document as soon as Redis can be reached. Nothing happens before `start` is called.
  */
 export interface SharedDocument<T> {
   /** Merges the copy and the document for the first time. From then on, merges them at intervals. */
@@ -21,7 +21,7 @@ export interface SharedDocument<T> {
   close(): void;
 }
 
-/** One gateway's right to replace the document, which ends when the lease expires. */
+/** A gateway's right to replace the document. It ends when the lease expires. */
 interface Turn<T> {
   /**
    * Replaces the document. Returns false and changes nothing if the turn has ended or the document has changed since
@@ -41,11 +41,11 @@ export interface DocumentParts<T> {
   readonly current: () => T;
   /** Replaces the copy in memory. */
   readonly adopt: (next: T) => void;
-  /** Merges this gateway's changes since `base` into a newer document. */
+  /** Merges this gateway's changes since `base` into a newer version of the document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version that a copy belongs to. Copies of different versions are never merged. */
+  /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for the first merge of a copy whose version this gateway has never merged. */
+  /** Returns the base for the first merge of a copy if this gateway has never merged its version. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Parses the text of a document. Throws an error if the text is invalid. */
@@ -58,15 +58,15 @@ export interface DocumentParts<T> {
 }
 
 /**
- * A document that has not been read for this long is removed, so that the documents of earlier contracts do not remain
- * forever. The keys have no expiry time in Redis, because servers are often configured to evict keys with an expiry
- * time.
+ * The time, in milliseconds, after which a document that nobody has read is removed, so that documents for earlier
+ * contracts do not remain forever. The keys have no expiry time in Redis, because servers are often configured to evict
+ * keys with an expiry time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
 /** The time between two attempts to merge a change, and the time between two reads when there is no change. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
-/** The maximum time that startup waits for the document. */
+/** The maximum time that startup waits for the document, in milliseconds. */
 const START_MS = 1_000;
 const MAX_CONFLICTS = 20;
 
@@ -83,7 +83,7 @@ return redis.call('HMGET', KEYS[1], 'version', 'text', 'origin')`,
 
 /**
  * Replaces a document if it has not changed since it was read. The revision is a random string, because a server that
- * has lost its data could assign the same number again.
+ * has lost its data could reuse a number.
  */
 const REPLACE: RedisScript = {
   source: `
@@ -113,7 +113,7 @@ type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'p
 /**
  * Reads a document and replaces it with the result of `edit`. Intended for programs without a copy of the document. If
  * `edit` returns its argument, nothing is written. Returns undefined if there is no document. The caller should tell
- * the other gateways about the change, which they may otherwise not notice for up to {@link REREAD_MS}. Throws
+ * the other gateways about the change. Otherwise, they may not notice it for up to {@link REREAD_MS}. Throws
  * `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(
@@ -149,8 +149,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   const holder = randomUUID();
   const lease = leaseOf(redis, name);
   /**
-   * The document that was last read or written, with its revision in Redis. `origin` identifies the creation of the
-   * document. It changes if the server loses the document and a gateway creates it again.
+   * The document as last read or written, with its revision in Redis. `origin` identifies the creation of the document.
+   * It changes if the server loses the document and a gateway creates it again.
    */
   let base = { version: versionOf(current()), value: current(), revision: '', origin: '' };
   let started = false;
@@ -180,7 +180,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     const [revision, text, origin] = await readDocument(redis, name, documentKey(redis, name, version));
     const mine = current();
     if (versionOf(mine) !== version) return false;
-    // If the document was created again, items that it does not contain were lost rather than removed.
+    // If the document was created again, items missing from it were lost rather than removed.
     const isSame = base.version === version && (base.origin === '' || base.origin === origin);
     const known = isSame ? base.value : empty(mine);
     const theirs = typeof text === 'string' ? parse(text) : undefined;
@@ -270,7 +270,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
 }
 
 /**
- * Merges lists whose items have keys. An item that was changed on only one side gets the changed value. If both sides
+ * Merges lists whose items have keys. If only one side changed an item, the changed value is used. If both sides
  * changed it, `prefer` chooses the value. Undefined represents a removed item.
  */
 export function mergeItems<Item>(
@@ -291,7 +291,7 @@ export function mergeItems<Item>(
   return [...merged.values()];
 }
 
-/** A list of the latest lines written by all gateways. Identical lines are stored only once. */
+/** A list of the latest lines from all gateways. Identical lines are stored only once. */
 interface SharedTrail {
   /**
    * Adds a line. `at` is the line's time in epoch milliseconds. While Redis is unavailable, the latest lines are

@@ -20,8 +20,8 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
 };
 
 /**
- * Performs one operation on one user. The user's content remains, because the operations only rename or deactivate
- * the account.
+ * Performs one operation on one user. The operations only rename or deactivate the account, so the user's content
+ * remains.
  */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);

@@ -22,15 +22,15 @@ import { openStore } from './seed/open-store.ts';
 import type { Sql } from './store/sql.ts';
 import { createTrackerApp } from './tracker/tracker-app.ts';
 
-/** The options for the reference server. Each one has a default. */
+/** The options for the reference server. Every option has a default. */
 export interface ReferenceServerOptions {
   /** The address to listen on. Defaults to 127.0.0.1. */
   readonly host?: string;
   /** The port to listen on. Defaults to 0, which selects any free port. */
   readonly port?: number;
-  /** The path prefix of all routes, for example `/qa`. Defaults to none. */
+  /** The path prefix of all routes, for example `/qa`. Defaults to no prefix. */
   readonly basePath?: string;
-  /** The path of the database file, or `:memory:`, which is the default. */
+  /** The path of the database file, or `:memory:`. Defaults to `:memory:`. */
   readonly db?: string;
   /**
    * The seed. Defaults to 1. It determines the seeded content, the incomplete items, and the requests that the chaos
@@ -42,11 +42,11 @@ export interface ReferenceServerOptions {
    * real server.
    */
   readonly complete?: boolean;
-  /** Chaos rules in the syntax described by CHAOS_GRAMMAR. */
+  /** Chaos rules, in the syntax described by CHAOS_GRAMMAR. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker. By default, an embedded tracker is started. */
   readonly issueTrackerUrl?: string;
-  /** Returns the current time in epoch milliseconds. Defaults to Date.now. */
+  /** Returns the current time in epoch milliseconds. Defaults to `Date.now`. */
   readonly clock?: () => number;
 }
 
@@ -129,8 +129,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// The default of Tomcat. It is shorter than the idle timeouts of most load balancers, so a gateway must be able to
-// handle sockets that the server closes early.
+// Tomcat's default. It is shorter than the idle timeouts of most load balancers, so a gateway must be able to handle
+// sockets that the server closes early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */
@@ -171,7 +171,7 @@ interface ReferenceAppOptions {
   /** Removes expected fields from some items in a response. */
   readonly incomplete: (response: LegacyResponse, operation: number | undefined) => LegacyResponse;
   readonly chaosPlan: () => ChaosPlan;
-  /** Aborted when the server closes, which ends all delays. */
+  /** Aborted when the server closes, to end all delays. */
   readonly closing: AbortSignal;
 }
 

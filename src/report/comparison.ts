@@ -18,7 +18,7 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The finding on the second side or, if there is none, on the first side. */
   readonly finding: Finding;
-  /** The sides without requests to the operation, on which the violation could not occur. */
+  /** The sides without requests to the operation, where the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
@@ -29,7 +29,7 @@ export interface Comparison {
   readonly before: ComparedSide;
   readonly after: ComparedSide;
   /**
-   * The violations in groups, in this order: new, more frequent, less frequent, gone and unchanged. Within each group,
+   * The violations, grouped in this order: new, more frequent, less frequent, gone and unchanged. Within each group,
    * the worst comes first.
    */
   readonly findings: readonly ComparedFinding[];
@@ -76,7 +76,7 @@ const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefine
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';
-  // If the traffic on one side is unknown, only the counts can be compared.
+  // If the traffic is unknown on one side, only the counts can be compared.
   const known = before.share !== undefined && after.share !== undefined;
   const was = known ? frequency(before) : before.entry.count;
   const now = known ? frequency(after) : after.entry.count;
@@ -108,7 +108,7 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
 
 /**
  * Formats a change in frequency, such as `65% → 11.8%`. `–` represents a side without the violation, and `not
- * requested` represents a side without requests to the operation.
+ * requested` a side without requests to the operation.
  */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>

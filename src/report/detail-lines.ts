@@ -50,7 +50,9 @@ export function detailLines(finding: Finding): readonly string[] {
   ];
 }
 
-/** Describes how to accept a violation or withdraw its acceptance. If the violation cannot be accepted, states why. */
+/**
+ * Describes how to accept a violation or withdraw its acceptance. If the violation cannot be accepted, explains why.
+ */
 function acceptanceLines(finding: Finding): readonly string[] {
   const { entry, baselineState, accepted } = finding;
   const fingerprint = plainText(entry.fingerprint);
@@ -77,7 +79,7 @@ function overlayLines(finding: Finding): readonly string[] {
 
 /** A suggested fix. */
 interface Fix {
-  /** A sentence that says what to change. */
+  /** A sentence that states what to change. */
   readonly advice: string;
   /** The lines of an OpenAPI Overlay 1.0 template. Empty if the suggested fix is not an overlay. */
   readonly overlay: readonly string[];
@@ -98,7 +100,7 @@ export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'pla
   };
 }
 
-/** Suggests a fix for a violation that a check other than a schema found. */
+/** Suggests a fix for a violation that was not found by a schema. */
 function placeToFix(entry: LedgerEntry): string {
   const { check, direction, keyword } = entry;
   if (check === 'permissions')
@@ -167,9 +169,9 @@ function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | u
 const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /**
- * Returns a YAML block for the configuration that allows all undocumented requests in a report, except those that
- * `isAllowed` returns true for. The requests of accepted violations are included, because accepting a violation does
- * not allow any requests.
+ * Returns a YAML block for the configuration. It allows all undocumented requests in a report, except those for which
+ * `isAllowed` returns true. The requests of accepted violations are included, because accepting a violation does not
+ * allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,

@@ -10,15 +10,15 @@ import { renderComparedTable, renderTable } from './table-report.ts';
 /** An output format, with one function that renders a report and one that renders a comparison of two reports. */
 interface ReportFormat {
   /**
-   * `text` and `markup` are prose for people, and `data` is for programs. In `markup`, tags and entities have a meaning,
-   * so texts from messages must be escaped.
+   * `text` and `markup` are for people, and `data` is for programs. In `markup`, tags and entities have a special
+   * meaning, so text from messages must be escaped.
    */
   readonly kind: 'text' | 'markup' | 'data';
   readonly report: RenderReport;
   readonly comparison: RenderComparison;
 }
 
-/** The formats by name, all of which are available on the command line. */
+/** The formats by name. All of them are available on the command line. */
 export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
   ['table', { kind: 'text', report: renderTable, comparison: renderComparedTable }],
   ['markdown', { kind: 'markup', report: renderMarkdown, comparison: renderComparedMarkdown }],

@@ -148,7 +148,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    // This strict policy is part of the page, so it also applies if the page is opened as a local file or an email
+    // This strict policy is part of the page, so it also applies when the page is opened as a local file or an email
     // attachment.
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -165,13 +165,13 @@ function htmlPage(title: string, lines: readonly string[]): string {
   ].join('\n');
 }
 
-/** The columns that contain numbers. Their headers have the same alignment as the numbers. */
+/** The columns that contain numbers. Their headers are aligned in the same way as the numbers. */
 const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
 /** Returns a table. The rows are HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // On a narrow screen, the table can be scrolled with a pointer or the keyboard.
+    // On a narrow screen, the table can be scrolled with a pointing device or the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,

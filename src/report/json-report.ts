@@ -72,7 +72,7 @@ const comparedFinding = ({ finding, before, after, unasked }: ComparedFinding) =
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };
 
-/** Converts one violation to the form that is used in all JSON output. */
+/** Converts one violation to the form used in all JSON output. */
 export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {
   return {
     ...toJsonEntry(entry),
@@ -131,7 +131,7 @@ const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
 /**
- * Parses a JSON report into the snapshot that it was created from. Throws a ReportFault that names the invalid field.
+ * Parses a JSON report into the snapshot from which it was created. Throws a ReportFault that names the invalid field.
  */
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');

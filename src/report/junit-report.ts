@@ -36,7 +36,10 @@ function failingSuites(report: Report): JunitSuite[] {
   }));
 }
 
-/** Renders a violation as a test case: skipped if the violation is accepted or an advisory, and otherwise failed. */
+/**
+ * Renders a violation as a test case, which is skipped if the violation is accepted or an advisory, and failed
+ * otherwise.
+ */
 function junitCase(finding: Finding): string {
   const { entry, baselineState, accepted, share, place } = finding;
   const head = junitHead(
@@ -64,7 +67,7 @@ function junitCase(finding: Finding): string {
   ].join('\n');
 }
 
-/** Returns the owner and the reason of an acceptance in one line. */
+/** Returns the owner of an acceptance and the reason for it in one line. */
 const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''
@@ -125,8 +128,7 @@ function passedCase(one: ComparedFinding): string {
 }
 
 /**
- * A suite, which contains the violations of one category in one operation, or represents an operation without
- * violations.
+ * A suite. It contains the violations of one category in one operation, or represents an operation without violations.
  */
 interface JunitSuite {
   readonly name: string;
@@ -153,8 +155,7 @@ function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
 }
 
 /**
- * Renders the start tag of a test case. The name of the test case is the same in every run, so that a CI server can
- * track it.
+ * Renders the start tag of a test case. The test case has the same name in every run, so that a CI server can track it.
  */
 const junitHead = (classname: string, name: string): string =>
   `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;

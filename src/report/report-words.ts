@@ -48,7 +48,7 @@ export const countWords = (count: number, noun: string): string => `${count} ${n
 /** The column names in the section about the gateways that share a ledger. */
 export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
 
-/** Returns the cells of one gateway's row. */
+/** Returns the cells of the row for one gateway. */
 export function replicaCells({ replica, release, lastSeenAt, requests, violations }: ReplicaTraffic): string[] {
   return [replica, release, timeWords(lastSeenAt), String(requests), String(violations)];
 }

@@ -12,12 +12,12 @@ import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } 
 import { countWords, timeWords } from './report-words.ts';
 
 /**
- * The state of a violation in the baseline. From the day after an acceptance ends, the state is `expired` and the
+ * The state of a violation in the baseline. From the day after the acceptance ends, the state is `expired` and the
  * violation is treated as new.
  */
 type BaselineState = 'new' | 'accepted' | 'expired';
 
-/** The location in the contract that a message violated. */
+/** The location of a violated statement in the contract. */
 export interface ContractPlace {
   /** The path of the file, relative to the checkout or the working folder. */
   readonly file: string;
@@ -35,7 +35,7 @@ export interface Finding {
   readonly baselineState: BaselineState;
   /** The violation's entry in the baseline. Undefined for new violations. */
   readonly accepted: AcceptedViolation | undefined;
-  /** The number of requests to the violation's operation that the report covers. */
+  /** The number of requests to the violation's operation within the report's scope. */
   readonly requests: number;
   /** Occurrences per request, from 0 to 1. Undefined if the traffic is unknown. */
   readonly share: number | undefined;
@@ -48,7 +48,7 @@ interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-/** The part of a ledger that a report covers. */
+/** The part of a ledger covered by a report. */
 export interface ReportScope {
   /** The start of the scope, in epoch milliseconds. Undefined if the scope includes all records in the ledger. */
   readonly since: number | undefined;
@@ -67,18 +67,17 @@ export interface Report {
   readonly traffic: readonly OperationTraffic[];
   /** The number of requests in the scope. */
   readonly requests: number;
-  /** The number of records that the ledger had to drop. */
+  /** The number of records that were dropped from the ledger. */
   readonly dropped: number;
   /** The gateways that share the ledger. Undefined if it is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
   /** When a shared ledger was found to be empty, in epoch milliseconds. */
   readonly lostAt?: number;
   /**
-   * The violations by category, in the order that `Contract-Status` uses. Within each category, the worst comes
-   * first.
+   * The violations by category, in the same order as in `Contract-Status`. Within each category, the worst comes first.
    */
   readonly groups: readonly FindingGroup[];
-  /** The differences that the shadow contract found. They never fail a report. */
+  /** The differences found by comparison with the shadow contract. They never make a report fail. */
   readonly candidates: readonly Finding[];
   /** The expired baseline entries. */
   readonly expired: readonly AcceptedViolation[];
@@ -114,7 +113,7 @@ export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): bo
 interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;
-  /** Returns the location in the contract that an entry violates. */
+  /** Returns the location of the statement in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
 }
 
@@ -206,7 +205,7 @@ function countBy(pairs: readonly (readonly [string, number])[]): ReadonlyMap<str
   return counts;
 }
 
-/** Summarizes a report in one line. The line is meaningful even if there was no traffic. */
+/** Summarizes a report in one line. The line is meaningful even when there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
   const countOf = (state: Finding['baselineState']) =>
@@ -234,8 +233,7 @@ export function incompleteWords({ dropped, lostAt }: Pick<Report, 'dropped' | 'l
 }
 
 /**
- * Returns the part of a sentence that describes the scope of a report. Returns an empty string if the scope is not
- * limited.
+ * Returns the part of a sentence that describes the scope of a report, or an empty string if the scope is not limited.
  */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [

@@ -8,8 +8,8 @@ import { type Finding, findingsOf, type RenderReport } from './report.ts';
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
 /**
- * Renders a report for code scanning. Accepted violations are suppressed, and each result points to a location in the
- * contract.
+ * Renders a report in SARIF format for code scanning. Accepted violations are suppressed, and each result points to a
+ * location in the contract.
  */
 export const renderSarif: RenderReport = (report, { version }) =>
   sarifLog(
@@ -126,7 +126,10 @@ const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   gone: 'absent',
 };
 
-/** Renders a comparison for code scanning. It contains the results of both sides, each with its `baselineState`. */
+/**
+ * Renders a comparison in SARIF format for code scanning. It contains the results from both sides, each with its
+ * `baselineState`.
+ */
 export const renderComparedSarif: RenderComparison = ({ findings, takenAt }, { version }) =>
   sarifLog(
     findings.map((one) => ({

@@ -172,8 +172,8 @@ function hintLines(report: Report, width: number): string[] {
 }
 
 /**
- * Returns the YAML lines that accept a violation. They are meant to be copied under `accepted:` in a baseline, so they
- * are never wrapped.
+ * Returns the YAML lines that accept a violation. They are never wrapped, because they are meant to be copied to
+ * `accepted:` in a baseline.
  */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [

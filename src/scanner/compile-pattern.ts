@@ -1,6 +1,6 @@
 import { UnsupportedSchema } from './schema-alternatives.ts';
 
-/** The number of bytes per state. They contain the next state for each possible value of a string's next byte. */
+/** The number of bytes per state: the next state for each possible value of a string's next byte. */
 const ROW = 256;
 /** The maximum number of states. A state's number must fit in a byte, and state 0 means failure. */
 const MAX_STATES = 255;
@@ -12,8 +12,8 @@ const FIRST_LEAD = 0xc2;
 const LAST_LEAD = 0xf4;
 
 /**
- * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. Accepting
- * states have a 1 in column 0. The automaton never accepts a string with escapes.
+ * Compiles a pattern to an automaton over the bytes of a valid UTF-8 string. State 1 is the initial state. Column 0 is
+ * 1 for accepting states. The automaton never accepts a string with escapes.
  */
 export function compilePattern(source: string): Uint8Array {
   const steps = toSteps(parsePattern(source));
@@ -52,7 +52,7 @@ function rowOf(
   for (const { first, codes } of classes) {
     const next = numberOf(steps.filter(({ set }) => set[first] === 1).map(({ to }) => to));
     for (const code of codes) {
-      // The first byte stands for the whole character. The following bytes do not change the state.
+      // The first byte of a character stands for the whole character. The following bytes do not change the state.
       if (code === BEYOND_ASCII) row.fill(next, FIRST_LEAD, LAST_LEAD + 1);
       else if (code !== BACKSLASH) row[code] = next;
     }
@@ -62,7 +62,7 @@ function rowOf(
   return row;
 }
 
-/** Characters that no set in a pattern distinguishes. */
+/** Characters that are not distinguished by any set in a pattern. */
 interface CharacterClass {
   readonly first: number;
   readonly codes: readonly number[];
@@ -113,7 +113,7 @@ function toSteps(tree: PatternNode): Steps {
   return { empty, byCharacter, last: append(tree, add()) };
 }
 
-/** Returns the given nodes, and all nodes that empty transitions lead to, in ascending order. */
+/** Returns the given nodes and all nodes reachable from them by empty transitions, in ascending order. */
 function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
   const all = new Set(nodes);
   for (const node of all) for (const next of empty[node] ?? []) all.add(next);
@@ -122,8 +122,8 @@ function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly nu
 
 /**
  * A set of characters, stored as one flag for each ASCII character and one flag for all other characters together. A
- * set never contains a character that the pattern rejects. It may lack characters that the pattern accepts. A body that
- * contains such a character is parsed and validated.
+ * set never contains a character that the pattern rejects, but it may lack characters that the pattern accepts. A body
+ * that contains such a character is parsed and validated.
  */
 type CharacterSet = Uint8Array;
 

@@ -37,15 +37,15 @@ export function toExcerptTree(paths: readonly string[]): ExcerptTree {
 interface CompiledTables {
   /** The address of the node that contains the rules for the whole body. */
   readonly root: number;
-  /** The names of the excerpt's members, by slot. */
+  /** The names of the members in the excerpt, by slot. */
   readonly names: readonly string[];
   /**
-   * For each table, the path to the objects in the body that it applies to. A path consists of member names and `*` for
-   * array elements.
+   * For each table, the path to the objects in the body to which it applies. A path consists of member names and `*`
+   * for array elements.
    */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to the values in the body that it applies to. A scan can record
+   * For each node with an expectation, the path to the values in the body to which it applies. A scan can record
    * departures from the expectation.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
@@ -130,8 +130,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // Later steps read these members, but no schema documents them. If one of them is present, the scan does not
-      // prove that the body is valid.
+      // Later steps read these members, but no schema documents them. If one of these members is present, the scan does
+      // not prove that the body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
@@ -228,8 +228,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // Some of these names need escapes in JSON, which the scanner does not decode. Nor does it search documented names
-    // for addresses. A member named `__proto__` cannot be set, so this name is excluded.
+    // Some of these names need escapes in JSON, which the scanner does not decode. The scanner does not search
+    // documented names for addresses either. A member named `__proto__` cannot be set, so this name is excluded.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
@@ -246,7 +246,7 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
 
 const QUOTE = Buffer.from('"');
 
-/** Returns the hash of a name. The module computes it in the same way. */
+/** Returns the hash of a name, computed in the same way as in the module. */
 function hashOf(name: Uint8Array): number {
   return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
 }

@@ -62,7 +62,7 @@ const DRIFTS: Partial<Readonly<Record<ChaosName, Drift>>> = {
   'wrong-type': (value, parameter) =>
     changeFirst(value, (item) => {
       const field = fieldToChange(item, parameter);
-      // A projection may have removed the field. Adding it back would be a different kind of drift.
+      // A projection may have removed the field. Adding the field back would be a different kind of drift.
       return field in item ? { ...item, [field]: withOtherType(item[field]) } : item;
     }),
   'extra-field': (value, parameter) =>
@@ -98,7 +98,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response. If the rules require it, the response is damaged or its body is cut off in the middle. */
+/** Writes a response. If the rules require it, damages the response or cuts off its body in the middle. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,

@@ -20,7 +20,7 @@ export const CHAOS_EFFECTS = {
 /** The name of a kind of chaos. */
 export type ChaosName = keyof typeof CHAOS_EFFECTS;
 
-/** The kinds of `drift`. Each kind gives a successful response a form that the specification does not allow. */
+/** The kinds of `drift`. Each kind turns a successful response into one that the specification does not allow. */
 export const DRIFT_KINDS = [
   'missing-field',
   'wrong-type',
@@ -38,7 +38,8 @@ export function isChaosName(name: string): name is ChaosName {
 
 /**
  * The highest operation number. The number is not read from the routes, because the commands parse `--fault` without
- * loading the server. A test compares it with each `x-row` in the contract and with the `operation` of each route.
+ * loading the server. A test compares the number with each `x-row` in the contract and with the `operation` of each
+ * route.
  */
 export const LAST_OPERATION = 16;
 
@@ -52,7 +53,9 @@ const NUMERIC: ReadonlyMap<string, { readonly least: number; readonly most: numb
 ]);
 const PARAMETERLESS: ReadonlySet<string> = new Set(['reset', 'malformed', 'wrong-envelope']);
 
-/** Returns what is wrong with the parameter of a kind of chaos. Returns undefined if the parameter is valid. */
+/**
+ * Returns a description of what is wrong with the parameter of a kind of chaos, or undefined if the parameter is valid.
+ */
 export function parameterProblem(name: ChaosName, parameter: string): string | undefined {
   if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
   const range = NUMERIC.get(name);

@@ -6,7 +6,10 @@ import { type ChaosName, DRIFT_KINDS } from './chaos-kinds.ts';
 export interface ChaosRule {
   readonly name: ChaosName;
   readonly parameter?: string;
-  /** An operation number, or a pattern for the path and query. If undefined, the rule matches every request. */
+  /**
+   * The requests to match: an operation number, or a pattern for the path and query. If undefined, the rule matches
+   * every request.
+   */
   readonly target?: number | RegExp;
   /** The share of matching requests that the rule affects, greater than 0 and at most 1. */
   readonly share: number;

@@ -163,8 +163,8 @@ function loadCaller(sql: Sql, user: UserRow): Caller {
 }
 
 /**
- * Returns the hash of a demo password, salted with the user's id. A fast hash is sufficient, because the demo passwords
- * are public.
+ * Returns the hash of a demo password, salted with the user's id. A fast hash is sufficient because demo passwords are
+ * public.
  */
 export function passwordHash(userId: number, password: string): string {
   return createHash('sha256').update(`${userId}:${password}`).digest('hex');

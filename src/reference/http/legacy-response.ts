@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * The body of a response: a JSON value (the only kind that chaos rules can change), an HTML page, raw bytes, or
+ * The body of a response: a JSON value (the only kind of body that chaos rules can change), an HTML page, raw bytes, or
  * nothing.
  */
 type LegacyPayload =
@@ -89,7 +89,7 @@ export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }
 
-/** Thrown to end an operation early. The app writes the response that this error contains. */
+/** Thrown to end an operation early. The app writes the response contained in this error. */
 export class LegacyRefusal extends Error {
   readonly response: LegacyResponse;
 

@@ -5,7 +5,7 @@ type Item = Readonly<Record<string, unknown>>;
 
 /**
  * The fields that some items lack, by operation number. The contract expects these fields but does not require them.
- * None of them contains personal data.
+ * None of these fields contains personal data.
  */
 const OMITTED: Readonly<Record<number, readonly string[]>> = {
   6: ['slug', 'answerCount', 'primaryContainerId'],

@@ -40,7 +40,7 @@ function topicsFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text, values: [...topics, ...topics] }];
 }
 
-/** Reads `unanswered`. If it is present and not false, only questions without an answer match. */
+/** Reads `unanswered`. If the parameter is present and not `false`, only questions without an answer match. */
 function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   const value = query.get('unanswered');
   if (value === null || ['false', '0', 'no'].includes(value.toLowerCase())) return [];

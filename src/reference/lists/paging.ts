@@ -28,7 +28,7 @@ interface List<Row> {
   readonly columns: string;
   /** The tables and the condition, for example `users u WHERE u.active = ?`. */
   readonly from: string;
-  /** The values that are bound to `from`. */
+  /** The values bound to the placeholders in `from`. */
   readonly values: readonly SqlValue[];
   /** The ORDER BY terms. */
   readonly order: string;

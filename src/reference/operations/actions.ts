@@ -6,9 +6,7 @@ import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';
 import { type ActionRow, nextId, type NodeRow, type Sql } from '../store/sql.ts';
 
-/**
- * Operation 7: the action log, newest action first. A client requests older actions with the `moreResults` parameter.
- */
+/** Operation 7: the action log, newest action first. Clients request older actions with the `moreResults` parameter. */
 export const listActions: LegacyRoute = {
   operation: 7,
   method: 'GET',
@@ -49,7 +47,8 @@ export function recordAction(sql: Sql, verb: string, userId: number, node: NodeR
 }
 
 /**
- * Marks an action in the log as canceled by a user at a given time (epoch milliseconds), and returns the changed row.
+ * Marks an action in the log as canceled by a user at the given time (in epoch milliseconds), and returns the changed
+ * row.
  */
 export function cancelAction(sql: Sql, actionId: number, userId: number, at: number): ActionRow {
   const text = 'UPDATE actions SET canceled_at = ?, canceled_by = ? WHERE id = ? RETURNING *';

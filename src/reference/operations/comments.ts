@@ -55,7 +55,7 @@ export const listAnswerComments: LegacyRoute = {
   },
 };
 
-/** Comment write (inferred): adds a comment below a node. A reply to a private comment inherits its visibility. */
+/** Comment write (inferred): adds a comment to a node. A reply to a private comment inherits its visibility. */
 export const createComment: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/node/:nodeId/comment.json',
@@ -118,7 +118,7 @@ function editBody(sql: Sql, commentId: number, body: string, editorId: number, a
   );
 }
 
-/** The callers who can see a comment. If `visibility` is null, everyone can see it. */
+/** Determines who can see a comment. If `visibility` is null, everyone can see it. */
 interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
@@ -227,7 +227,7 @@ interface DraftRecipient {
   readonly type: 'group' | 'user';
 }
 
-/** The body of a comment write. Members that are absent are not changed. */
+/** The body of a comment write. Absent members leave their values unchanged. */
 interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;

@@ -36,7 +36,7 @@ export const cancelWiki: LegacyRoute = {
 
 /**
  * Operation 11: removes the caller's favorite and cancels its action. Refuses the request with status 400 if the node
- * is not one of the caller's favorites.
+ * is not a favorite of the caller.
  */
 export const unmarkFavorite: LegacyRoute = {
   operation: 11,
@@ -58,7 +58,7 @@ export const unmarkFavorite: LegacyRoute = {
   },
 };
 
-/** Returns the number of users who have the node among their favorites. */
+/** Returns the number of users for whom the node is a favorite. */
 export function favoriteCount(sql: Sql, nodeId: number): number {
   return sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM favorites WHERE node_id = ?', nodeId)?.total ?? 0;
 }

@@ -11,8 +11,8 @@ export function toFormattedDate(at: number): string {
 }
 
 /**
- * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. The legacy server
- * formats a date in this way if it has read the date from its database.
+ * Formats epoch milliseconds as `YYYY-MM-DD HH:mm:ss.S`, without trailing zeros in the fraction. The legacy server uses
+ * this format for a date that it has read from its database.
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
@@ -21,8 +21,8 @@ export function toStoredDate(at: number): string {
 }
 
 /**
- * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. The legacy server also formats a
- * date in this way if it has not stored the date yet.
+ * Formats epoch milliseconds as `Thu Feb 07 15:05:50 UTC 2019`, as in `canceledDate`. The legacy server also uses this
+ * format for a date that it has not stored yet.
  */
 export function toWeekdayDate(at: number): string {
   const date = new Date(at);

@@ -212,7 +212,7 @@ function childrenOf(
   };
 }
 
-/** Returns the fields about edits and the last activity, which all node types share. */
+/** Returns the fields about edits and the last activity, which are the same for all node types. */
 function historyOf(node: NodeRow): Record<string, unknown> {
   const revisionIds = rawIntegers(node.revision_ids);
   return {
@@ -229,7 +229,7 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Returns a value that is serialized as the given JSON text, so that integers above 2^53 keep all their digits. */
+/** Returns a value that serializes to the given JSON text, so that integers above 2^53 keep all their digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }

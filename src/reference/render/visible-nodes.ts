@@ -9,9 +9,9 @@ export interface SqlCondition {
 }
 
 /**
- * Returns the condition that selects the nodes `n` that the caller can see. Everyone can see public nodes. A private
- * comment is visible to its author, its recipients, members of its recipient groups, administrators, and the
- * moderators or the original poster if the comment's private option names them.
+ * Returns the condition for the nodes `n` that the caller can see. Everyone can see public nodes. A private comment is
+ * visible to its author, its recipients, members of its recipient groups, administrators, and the moderators or the
+ * original poster if the comment's private option names them.
  */
 export function visibleNodes(caller: Caller): SqlCondition {
   if (caller.admin || caller.superuser) return { text: '1 = 1', values: [] };
@@ -26,8 +26,8 @@ export function visibleNodes(caller: Caller): SqlCondition {
 }
 
 /**
- * Finds a node of one of the given types, or of any type if none are given. Refuses the request with status 404 if
- * the node does not exist, and with the permission error if the caller may not see the node.
+ * Finds a node of one of the given types, or of any type if none are given. Refuses the request with status 404 if the
+ * node does not exist, or with the permission error if the caller may not see it.
  */
 export function findNode(sql: Sql, id: number, caller: Caller, ...types: readonly string[]): NodeRow {
   const node = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', id);

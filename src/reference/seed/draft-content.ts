@@ -15,7 +15,7 @@ const PROBLEMS = (
   'zone, needs a restart every week'
 ).split(', ');
 
-/** Sentences that fill seeded bodies. */
+/** Sentences used to fill seeded bodies. */
 const SENTENCES = [
   'The log shows nothing unusual.',
   'We tried it on two machines with the same result.',
@@ -48,7 +48,7 @@ type RootType = 'question' | 'idea' | 'kbentry';
 function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question belongs to alice, so that the rule about a caller's own nodes can be tested.
+  // Every fourth wiki question belongs to alice, so that tests can check the rule about a caller's own nodes.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
   // No questions are created in the last few months, so that all answers and comments precede SEED_END.
   const at =
@@ -108,7 +108,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not update the thread, because the update would reveal that the activity exists.
+    // Private activity does not update the thread, because an update would reveal the activity.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -117,7 +117,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   return nodes;
 }
 
-/** The nodes that seeded comments can belong to. */
+/** The nodes to which seeded comments can belong. */
 interface Commentable {
   readonly questions: readonly NodeDraft[];
   readonly answers: readonly NodeDraft[];
@@ -127,12 +127,12 @@ interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// The ids of moderator, alice and bob, each of whom receives enough private comments for tests.
+// The ids of moderator, alice and bob. Each receives enough private comments for tests.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// The options are chosen in turn rather than at random, so that each of them occurs.
+// The options are chosen in turn rather than at random, so that every option occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';
@@ -208,7 +208,7 @@ function draftBody(random: SeededRandom): string {
   return sentences.map((sentence) => `<p>${sentence.replaceAll(' & ', ' &amp; ')}</p>`).join('');
 }
 
-/** The ids that seeded nodes refer to. */
+/** The ids to which seeded nodes refer. */
 interface SeedIds {
   readonly users: readonly number[];
   readonly spaces: readonly number[];
@@ -220,7 +220,7 @@ type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
 /**
  * A node that has not been inserted yet. Ids are assigned in order of creation, so a parent's id is always lower than
- * its children's.
+ * its children's ids.
  */
 export interface NodeDraft {
   id: number;

@@ -54,8 +54,8 @@ function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
 }
 
 /**
- * Opens the store at a file path or `:memory:`, and seeds the store if it is empty. Throws if the file has other
- * content.
+ * Opens the store at a file path or `:memory:`, and seeds the store if it is empty. Throws if the file contains
+ * anything else.
  */
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
@@ -99,7 +99,7 @@ interface SeededAccount extends ReferenceAccount {
   readonly noRealname?: boolean;
 }
 
-/** Creates an ordinary account. Some ordinary accounts have a combination of rights that no demo account has. */
+/** Creates an ordinary account. Some ordinary accounts have combinations of rights that no demo account has. */
 function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
   const first = FIRST_NAMES[index % FIRST_NAMES.length] ?? '';
   const last =
@@ -186,7 +186,7 @@ function seedSpaces(sql: Sql): number[] {
   });
 }
 
-// A time so far in the future that the jobs stay pending.
+// A time far enough in the future for the jobs to stay pending.
 const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;
 

@@ -126,7 +126,7 @@ interface ActionDraft {
   readonly at: number;
   readonly extra?: string;
   readonly canceled?: { readonly at: number; readonly by: number };
-  /** True if the action created a favorite and the favorite still exists. */
+  /** True if the action created a favorite that still exists. */
   readonly favorite?: boolean;
 }
 

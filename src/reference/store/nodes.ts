@@ -46,7 +46,7 @@ export function insertNode(sql: Sql, node: NewNode): NodeRow {
 interface NodeBelow extends Pick<NewNode, 'authorId' | 'body' | 'at'> {
   readonly type: 'answer' | 'comment' | 'ideacomment';
   readonly parent: NodeRow;
-  /** False for a private comment, because an update of the thread's last activity would reveal that it exists. */
+  /** False for a private comment, because updating the thread's last activity would reveal that the comment exists. */
   readonly showsActivity: boolean;
 }
 

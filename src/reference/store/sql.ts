@@ -23,7 +23,7 @@ export function openSql(path: string): Sql {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text);
-    // List queries are composed from request parameters, so the number of cached statements must be limited. If the
+    // List queries are composed from request parameters, so the number of cached statements must be limited. When the
     // limit is reached, the oldest statement is removed.
     if (statements.size >= 500)
       for (const oldest of statements.keys()) {

@@ -5,13 +5,13 @@ export interface IssueFile {
   readonly bytes: Uint8Array;
 }
 
-/** The issues of the embedded tracker: `QA-1` to `QA-4`. */
+/** The issues in the embedded tracker: `QA-1` to `QA-4`. */
 export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string }[] = [1, 2, 3, 4].map((number) => ({
   id: String(10_000 + number),
   key: `QA-${number}`,
 }));
 
-// The maximum number of attachments. Attachments are stored in memory. If the maximum is exceeded, the oldest one is
+// The maximum number of attachments, which are stored in memory. If the maximum is exceeded, the oldest attachment is
 // removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;

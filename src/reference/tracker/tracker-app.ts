@@ -4,8 +4,8 @@ import { createIssues, type IssueFile } from './issues.ts';
 const FORM_LIMIT = '20mb';
 
 /**
- * Creates the embedded issue tracker. It has a few issues, accepts attachments for them and returns the documented
- * objects.
+ * Creates the embedded issue tracker. It has a few issues, accepts attachments for these issues and returns the
+ * documented objects.
  */
 export function createTrackerApp(url: () => string, clock: () => number): Express {
   const app = express();

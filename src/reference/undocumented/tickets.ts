@@ -11,13 +11,13 @@ async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyRe
   if (ticket.outcome !== 'found') {
     return ticket.outcome === 'unknown' ? notFound() : plainError(500, 'The issue tracker could not be reached.');
   }
-  // The specification does not show the structure, so the response contains the id under both names that clients may
-  // expect.
+  // The specification does not show the structure of the response, so the id is returned under both names that clients
+  // may expect.
   return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
 /**
- * Undocumented routes that return the issue id that is needed to copy attachments. Nodes are distributed among the
+ * Undocumented routes that return the issue id needed for copying attachments. Nodes are distributed among the
  * tracker's issues.
  */
 export const ticketRoutes: readonly LegacyRoute[] = [
@@ -41,7 +41,7 @@ export const ticketRoutes: readonly LegacyRoute[] = [
   },
 ];
 
-/** Returns the content of an attachment. The attachment's URL is shown in the node that it belongs to. */
+/** Returns the content of an attachment. The attachment's URL is shown in the node to which it belongs. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',
