@@ -60,7 +60,7 @@ const KINDS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Merges the schemas that apply to one value. Throws if a keyword is not supported, or if alternatives apply to values
+ * Merges the schemas that apply to one value. Throws if a keyword is not supported or if alternatives apply to values
  * of the same kind.
  */
 export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
@@ -144,8 +144,7 @@ function mergeTogether(places: Together): ValueRules {
 }
 
 /**
- * Returns whether a word in an enum satisfies the other rules for strings. If it does, the scan need not check these
- * rules.
+ * Returns whether a word in an enum satisfies the other rules for strings, in which case the scan need not check them.
  */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;
@@ -202,8 +201,8 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
 ]);
 
 /**
- * Sets the expectation for a string. Throws if the string already has one, because the scan can record only one
- * departure per string.
+ * Sets the expectation for a string. Throws if the string already has an expectation, because the scan can record only
+ * one departure per string.
  */
 function expectOnce(rules: ValueRules, expectation: Partial<ValueRules>, path: string): void {
   if (rules.expectedPattern !== undefined || rules.expectedWords !== undefined)

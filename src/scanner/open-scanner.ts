@@ -10,12 +10,9 @@ import * as layout from './table-layout.ts';
 
 /** The result of scanning a valid body. */
 interface ScannedBody {
-  /** The body, reduced to the members that the excerpt's paths lead to. */
+  /** The body, reduced to the members on the excerpt's paths. */
   readonly excerpt: unknown;
-  /**
-   * The differences between the body and the contract. The same object is returned for bodies with the same
-   * differences.
-   */
+  /** The differences between the body and the contract. Bodies with the same differences share the same object. */
   readonly differences: ScannedDifferences;
   /**
    * False if no string in the body contains a colon followed by a plain or escaped slash, in which case the body
@@ -78,8 +75,8 @@ interface ModuleExports {
  * Loads the module. Bodies that exceed `limits` are never reported as valid.
  *
  * A scanner proves in a single pass over the bytes, without creating objects, that a body is JSON and satisfies its
- * schema. It never decides that a body is invalid. In case of doubt, the body is parsed and validated as if there were
- * no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
+ * schema. It never decides that a body is invalid. When in doubt, the gateway parses and validates the body as if there
+ * were no scanner, so all verdicts and reports come from one source. docs/adr/0028-response-scanner.md explains the
  * decision.
  */
 export function openScanner(limits: JsonLimits): ScannerModule {

@@ -11,7 +11,7 @@ interface EventViews {
   readonly numbers: Float64Array;
 }
 
-/** The body, which the addresses in events refer to. */
+/** The body, to which the addresses in events refer. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */
@@ -21,8 +21,8 @@ interface EventTexts {
 }
 
 /**
- * Reads the excerpt that a scan has written: the body, reduced to the members that the excerpt's paths lead to. An
- * array whose elements are not on any path has the correct length but no elements.
+ * Reads the excerpt that a scan has written: the body, reduced to the members on the excerpt's paths. An array whose
+ * elements are not on any path has the correct length but no elements.
  */
 export function readExcerpt(
   { integers, numbers }: EventViews,
@@ -73,7 +73,7 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects, members and strings that the records of a scan refer to. */
+/** The paths of the objects, members and strings to which the records of a scan refer. */
 interface RecordedPlaces {
   /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;
@@ -83,7 +83,7 @@ interface RecordedPlaces {
 
 const NONE: ScannedDifferences = { undocumented: undefined, departures: [] };
 
-/** The maximum number of results that are remembered, and the maximum length of their keys. */
+/** The maximum number of results to remember, and the maximum length of their keys. */
 const MAX_REMEMBERED = 64;
 const MAX_KEY = 2000;
 

@@ -6,7 +6,7 @@ export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 /** Schemas, keyed by path. A schema refers to another by its relative path. */
 export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
 
-/** A schema, and the path that its references are relative to. */
+/** A schema, and the path to which its references are relative. */
 export interface PlacedSchema {
   readonly schema: JsonSchema;
   readonly path: string;

@@ -1,5 +1,5 @@
-// The layout of the module's memory: tables, events and results. This file contains only plain integers, because the
-// module's source also imports it. Sizes and offsets are in bytes.
+// The layout of the module's memory: tables, events and results. This file contains only plain integers, because it is
+// also imported by the module's source. Sizes and offsets are in bytes.
 
 /** The kinds of JSON values, with one bit per kind. A `FRACTION` is a number with a fraction or an exponent. */
 export const NULL = 1;
@@ -12,13 +12,13 @@ export const OBJECT = 64;
 export const ARRAY = 128;
 /** An additional flag: strings have a pattern, an enum or a length to check. */
 export const CHECKED_STRING = 256;
-/** An additional flag: numbers have a minimum or a maximum. */
+/** An additional flag: numbers have a minimum or a maximum to check. */
 export const BOUNDED_NUMBER = 512;
 /** An additional flag: every value is valid. */
 export const ANYTHING = 1024;
 /** An additional flag: every integer with at most 18 digits and no minus sign is within the bounds. */
 export const SHORT_NUMBERS_FIT = 2048;
-/** An additional flag: strings that do not have the expected form are valid but are recorded. */
+/** An additional flag: strings without the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
 // A node contains the rules for one value. References in it are addresses, and the address 0 means that there is no
@@ -42,8 +42,8 @@ export const NODE_LEVEL = 56;
 export const NODE_RECORDED = 60;
 export const NODE_SIZE = 64;
 
-// A table contains the documented members of an object, which are found by the hash of their name.
-/** The sum of `KEY_REQUIRED` of all members. */
+// A table contains the documented members of an object. A member is found by the hash of its name.
+/** The sum of `KEY_REQUIRED` over all members. */
 export const TABLE_REQUIRED = 0;
 export const TABLE_UNDOCUMENTED = 4;
 /** The first member of the last scanned object. The next object is expected to begin with the same member. */
@@ -100,7 +100,7 @@ export const RESULT_BEYOND_ASCII = 1032;
 export const RESULT_ADDRESS = 1036;
 /** The number of departures that were recorded. */
 export const RESULT_DEPARTURES = 1056;
-/** The current index in each array that the scan is inside. */
+/** The current index in each array that encloses the scan's position. */
 export const INDICES = 1040;
 export const MAX_LEVELS = 4;
 
@@ -146,7 +146,7 @@ export const EVENT_TEXT = 4;
 export const EVENT_VALUE = 8;
 export const EVENT_SIZE = 16;
 export const EVENTS_END = 278528;
-/** The number of tag bits that contain the kind. The higher bits contain the slot. */
+/** The number of tag bits for the kind. The higher bits contain the slot. */
 export const TAG_BITS = 4;
 export const EVENT_NULL = 1;
 export const EVENT_TRUE = 2;
@@ -160,7 +160,7 @@ export const EVENT_ARRAY = 8;
 /** An array that is represented in the excerpt only by its length. */
 export const EVENT_COUNT = 9;
 export const EVENT_END = 10;
-/** The slot that stands for array elements. Each higher slot stands for a name. */
+/** The slot for array elements. Each higher slot stands for a name. */
 export const ELEMENT_SLOT = 1;
 
 /** Tables begin here. The bytes of the body follow the last table. */

@@ -2,7 +2,7 @@ import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
 import { type CounterFamily, createCounterFamily, createGaugeFamily, seriesOf } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 
-/** Counts the changes that the ladder makes. */
+/** Counts the level changes made by the ladder. */
 export interface LadderCounters {
   demoted(operation: string): void;
   promoted(check: CheckName): void;
@@ -14,11 +14,11 @@ interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;
-  /** The counters. If the set of operations changes, the new counters continue from the old counts. */
+  /** The counters. If the set of operations changes, new counters continue from the old counts. */
   readonly counters: readonly CounterFamily[];
 }
 
-/** The sources of the values that are read at each scrape. */
+/** The sources of the values that are read on each scrape. */
 export interface LadderSources {
   readonly checksFor: (operation: string) => Checks | undefined;
   readonly demoted: () => readonly string[];
@@ -34,7 +34,7 @@ const OVERRIDES = ['level', 'force-stale', 'disable'] as const;
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
- * Creates gauges for the current levels, which are read at each scrape, and counters for level changes. Operations
+ * Creates gauges for the current levels, which are read on each scrape, and counters for level changes. Operations
  * beyond `maxSeries` are omitted. The counters continue from the counts in `earlier`. Operations that no longer exist
  * have no level.
  */

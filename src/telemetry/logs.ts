@@ -16,14 +16,14 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** The name of a log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The options for a log: its destination, its lowest level and its clock. */
+/** The options for a log: its destination, lowest level and clock. */
 interface LogOptions {
   readonly stream?: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
 }
 
-/** Returns the options that all logs share: level names, ISO timestamps, no host name and no process id. */
+/** Returns the options shared by all logs: level names, ISO timestamps, no host name and no process id. */
 function loggerOptions(options: LogOptions): LoggerOptions {
   return {
     level: options.level,
@@ -105,12 +105,12 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
 }
 
 // Control characters, line separators and marks that change the text direction. JSON allows them in strings, but they
-// can change what a terminal does or displays.
+// can change a terminal's behavior or display.
 const TERMINAL_CONTROL = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns the input as a JSON string without any characters that terminals interpret. */
+/** Returns the input as a JSON string without characters that terminals interpret. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
@@ -120,7 +120,7 @@ function target(operation: string, method: string, path: string): string {
   return `"operation":${JSON.stringify(operation)},"method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`;
 }
 
-// Text needs no escaping in JSON if it has no quotes, backslashes, control characters or lone surrogates.
+// Text needs no escaping in JSON if it contains no quotes, backslashes, control characters or lone surrogates.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function membersOf(
@@ -179,7 +179,7 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
   return `,"upstream":{${head}"shape":${JSON.stringify(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
 
-// Seconds are calculated from milliseconds, and rounding to six digits removes floating-point noise.
+// Seconds are calculated from milliseconds. Rounding to six digits removes floating-point noise.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
 
 /**
@@ -206,7 +206,7 @@ interface LineBatch extends DestinationStream {
   flush(): void;
 }
 
-/** A destination for bytes. It becomes the owner of the buffers that are passed to it. */
+/** A destination for bytes. It takes ownership of the buffers passed to it. */
 export interface ByteDestination {
   write(bytes: Buffer): unknown;
 }
@@ -219,7 +219,7 @@ const BYTES_PER_UNIT = 3;
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
  * describes. Lines therefore wait until the buffer is full, but never longer than 10 ms. If the process is killed, at
- * most the lines of the last 10 ms are lost. Lines are buffered as bytes, so that garbage collections need not copy
+ * most the lines from the last 10 ms are lost. Lines are buffered as bytes, so that the garbage collector need not copy
  * concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
  */
 export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
@@ -250,7 +250,7 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
 
 /**
  * The maximum number of bytes that a pipe accepts in one piece (PIPE_BUF on Linux). If several processes make longer
- * writes to the same pipe, their lines are interleaved whenever the reader is slow.
+ * writes to the same pipe, their output is interleaved whenever the reader is slow.
  */
 export const PIPE_BYTES = 4096;
 

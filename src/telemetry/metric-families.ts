@@ -9,11 +9,11 @@ export interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;
   readonly sums?: Readonly<Float64Array>;
-  /** The exemplars of a histogram, in the order of `counts`. Undefined if none are recorded. */
+  /** The exemplars of a histogram, in the order of `counts`. Undefined if exemplars are not recorded. */
   readonly exemplars?: readonly (Exemplar | undefined)[] | undefined;
 }
 
-/** A counter whose label sets are all known in advance. Incrementing it is a single array write. */
+/** A counter whose label sets are all known in advance. Incrementing a series is a single array write. */
 export interface CounterFamily {
   /**
    * Increments the series with these label values, given in the order of the labels in the metric's entry. A value
@@ -27,14 +27,14 @@ export interface CounterFamily {
   readonly counts: Readonly<Float64Array>;
   /** The names of the series with their labels, in the order of `counts`. */
   readonly names: readonly string[];
-  /** Adds the counts of the same series from another family. */
+  /** Adds the counts for the same series from another family. */
   add(other: Counts): void;
 }
 
 /**
  * Creates a counter with one series for each combination of its label values. The counts are stored here, in an array
- * next to their formatted labels, because the metrics library would hash the labels at every increment and format them
- * at every scrape.
+ * next to their formatted labels, because the metrics library would hash the labels on every increment and format them
+ * on every scrape.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -80,7 +80,7 @@ interface WritableMetric {
   text(): string;
 }
 
-/** Returns the number of series that several metrics have together. */
+/** Returns the total number of series in several metrics. */
 export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): number {
   return metrics.reduce((sum, { series }) => sum + series, 0);
 }
@@ -89,7 +89,7 @@ export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): nu
 type LabelSet<Axes extends readonly (readonly string[])[]> = { -readonly [Index in keyof Axes]: Axes[Index][number] };
 
 /**
- * Creates a gauge with one series for each combination of its label values. `read` is called at each scrape. It returns
+ * Creates a gauge with one series for each combination of its label values. `read` is called on each scrape. It returns
  * a function that returns the value of a series, or undefined to omit the series.
  */
 export function createGaugeFamily<const Axes extends readonly (readonly string[])[]>(
@@ -140,7 +140,7 @@ export interface HistogramFamily {
   /** The sums of the observations in seconds, one per row. */
   readonly sums: Readonly<Float64Array>;
   readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
-  /** Adds the observations of the same rows from another histogram with the same buckets. */
+  /** Adds the observations for the same rows from another histogram with the same buckets. */
   add(other: Counts): void;
 }
 
@@ -151,14 +151,14 @@ export interface HistogramFamily {
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Upper bounds for upstream durations in seconds. The first bound is higher than for requests, because no exchange is
- * as fast as a cache hit.
+ * Upper bounds for upstream durations in seconds. The first bound is higher than that for requests, because no exchange
+ * is as fast as a cache hit.
  */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
  * Creates a histogram with one series for each value of its only label. The counts are stored here, in arrays next to
- * their formatted labels, because the metrics library would check and hash the labels at every observation, even if
+ * their formatted labels, because the metrics library would check and hash the labels for every observation, even if
  * they were bound in advance.
  */
 export function createHistogramFamily(
@@ -258,7 +258,7 @@ export function labelText(names: readonly string[], values: readonly string[], e
   return all.length === 0 ? '' : `{${all.join(',')}}`;
 }
 
-/** Returns the HELP and TYPE lines of a metric. */
+/** Returns the HELP and TYPE lines for a metric. */
 export function headText({ name, help, type }: MetricEntry): string {
   return `# HELP ${name} ${help.replace(/[\\\n]/g, (c) => ESCAPES[c] ?? c)}\n# TYPE ${name} ${type}\n`;
 }
@@ -269,7 +269,7 @@ export const UNDOCUMENTED = 'undocumented';
 /** The value of the `operation` label for all operations that have no separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that has no label value of its own. */
+/** The label value for anything without a label value of its own. */
 export const OTHER = 'other';
 
 /** Returns the members of a union in the given order. Omitting a member is a type error. */

@@ -1,4 +1,4 @@
-/** A metric as both documented and registered, with its name, type, labels and help text. */
+/** A metric's name, type, labels and help text, as both documented and registered. */
 export interface MetricEntry {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';

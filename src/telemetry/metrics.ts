@@ -13,30 +13,30 @@ import type { TrafficCounts } from './traffic-history.ts';
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
-  /** Connects gauges to the sources that they read at each scrape. Gauges without a source read 0. */
+  /** Connects gauges to the sources that they read on each scrape. The value of a gauge without a source is 0. */
   watch(sources: MetricSources): void;
-  /** Counters for promotions, demotions and alerts of the ladder. */
+  /** Counters for the ladder's promotions, demotions and alerts. */
   readonly ladder: LadderCounters;
   /** Counts a request that a rule of `rateLimits` refused. */
   rateLimited(rule: string, operation: string | undefined): void;
   /** Counts a reload. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
-   * Applies the options of a new configuration. Counters keep their counts. The series of operations and permissions
+   * Applies the options from a new configuration. Counters keep their counts. The series for operations and permissions
    * that no longer exist remain until the process ends.
    */
   configure(options: MetricsOptions): void;
   /**
-   * Returns the text of a scrape, which contains the metrics of this process and, if given, those of other processes.
-   * The default format is Prometheus's text format.
+   * Returns the text for a scrape: the metrics of this process and, if given, those of other processes. The default is
+   * Prometheus's text format.
    */
   exposition(format?: MetricsFormat, others?: readonly MetricObject[][]): Promise<string>;
-  /** Returns the format for a client that sent this `Accept` header. */
+  /** Returns the format to use for a client that sent this `Accept` header. */
   formatFor(accept: string | undefined): MetricsFormat;
   readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
-  /** Returns the metrics of this process, to be included in the exposition of another process. */
+  /** Returns the metrics of this process for inclusion in another process's exposition. */
   processMetrics(): Promise<MetricObject[]>;
-  /** Returns how much the counters have grown since the last call. */
+  /** Returns how much the counters have grown since the previous call. */
   takeIncrease(): readonly CountsIncrease[];
   /** Adds the counts from another process with the same configuration. */
   add(increase: readonly CountsIncrease[]): void;
@@ -53,10 +53,10 @@ export interface Metrics {
   readonly traffic: TrafficCounts;
 }
 
-/** The formats of a scrape: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
+/** The scrape formats: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. A scrape is then about one megabyte in size. */
+/** Enough series for a contract with about 110 operations. With this many series, a scrape is about one megabyte. */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
@@ -91,10 +91,10 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   };
   let limits = createLimits();
   let ladder = createLadder();
-  /** The metrics that are neither metrics of requests nor in the registry. */
+  /** The metrics that are neither request metrics nor in the registry. */
   const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
   const fixed = () => gauges.series + seriesOf(others());
-  // The counters always read the latest options, so that they take reloads of the baseline into account.
+  // The counters always read the latest options, so that reloads of the baseline are taken into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
   let foldedOperations = options.operations.length - ownSeries;
@@ -190,7 +190,7 @@ export interface CountsIncrease extends Counts {
   readonly family: number;
 }
 
-/** Determines how much the counters have grown. */
+/** Determines the growth of the counters between reports. */
 function createIncreases(families: () => readonly Counts[]) {
   /** The counts at the last report. Undefined before the first report, which contains everything. */
   let reported: readonly Counts[] | undefined;
@@ -233,7 +233,7 @@ const copyOf = ({ names, counts, sums }: Counts): Counts => ({
 const difference = (of: Counts['counts'], from: Counts['counts'] | undefined, at: number) =>
   (of[at] ?? 0) - (from?.[at] ?? 0);
 
-/** Returns the growth of all series that have grown, or nothing if no series has grown. */
+/** Returns the growth of all series that have grown. The result is empty if no series has grown. */
 function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
   const width = now.counts.length / Math.max(1, now.names.length);
   const rows = now.names.flatMap((_name, row) => {
@@ -258,7 +258,7 @@ function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
   ];
 }
 
-/** Returns the text of the process metrics, combined with those of other processes. */
+/** Returns the text of this process's metrics, combined with those of other processes. */
 async function processText(others: readonly MetricObject[][] | undefined): Promise<string> {
   if (others === undefined) return processMetrics().metrics();
   const own = (await processMetrics().getMetricsAsJSON()) as MetricObject[];
@@ -270,7 +270,7 @@ type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
 const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
 
 /**
- * Returns the operations and permissions of both sets of options, with the earlier ones first, so that no series
+ * Returns the operations and permissions from both sets of options, the earlier set first, so that no series
  * disappears.
  */
 function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
@@ -306,7 +306,7 @@ function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
 }
 
 // The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. The totals are
-// gauges whose names look like counters, so promtool rejects them, and rates computed from them would be wrong.
+// gauges with counter-like names, so promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,

@@ -11,11 +11,11 @@ import {
 } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 
-/** The metrics of the state that gateways share. They exist only if Redis is configured. */
+/** The metrics for state shared by gateways. They exist only if Redis is configured. */
 export interface RedisMetrics {
   /** Counts a command. */
   commanded(outcome: RedisOutcome, milliseconds: number): void;
-  /** Counts a change that was applied. `own` is true if this gateway made it. */
+  /** Counts an applied change. `own` is true if this gateway made the change. */
   changed(kind: SharedChange['kind'], own: boolean): void;
   /** Connects the gauges to their sources. */
   watch(sources: RedisSources): void;
@@ -33,7 +33,7 @@ interface RedisSources {
   readonly unsyncedSeconds: () => number;
   /** Returns all gateways that use the same Redis server and prefix. */
   readonly instances: () => readonly InstanceFacts[];
-  /** Returns the counts of the pages that gateways share. */
+  /** Returns the statistics on pages shared by gateways. */
   readonly sharedPages: () => SharedPageCounts;
 }
 
@@ -46,8 +46,8 @@ export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
 /**
- * Upper bounds in seconds. A server on the same network responds within the first bound. By default, requests wait
- * 0.25 s at most.
+ * Upper bounds in seconds. A server on the same network responds within the first bound. By default, requests wait for
+ * at most 0.25 s.
  */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
 const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<

@@ -44,12 +44,12 @@ export interface MetricsOptions {
   readonly release: string;
   /** A digest of the configuration in use. */
   readonly configurationHash?: string;
-  /** When the configuration was loaded, in epoch milliseconds. */
+  /** The time when the configuration was loaded, in epoch milliseconds. */
   readonly loadedAt?: number;
   /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
   /**
-   * True if exemplars are recorded. An exemplar is the most recent sampled trace of a bucket, and is visible only in
+   * True if exemplars are recorded. An exemplar is the most recent sampled trace in a bucket, and is visible only in
    * the OpenMetrics format.
    */
   readonly exemplars?: boolean;
@@ -104,7 +104,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A violation that only the shadow contract found is not a violation of the live contract.
+      // A violation of only the shadow contract is not a violation of the live contract.
       if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
       else
         families.violations.inc(
@@ -242,11 +242,11 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
- * Returns true if a request counts against the availability target. It counts if its status was 5xx, or if its
- * connection broke because the upstream failed. Client errors and requests that the client aborted do not count.
+ * Returns true if a request counts against the availability target. It does if its status was 5xx or if its connection
+ * was broken because the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
-  // This is the only error with a status of 500 or above that the client causes.
+  // This is the only error with a status of 500 or above that is caused by the client.
   if (error === 'unknown_transfer_coding') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;

@@ -13,13 +13,13 @@ export interface SpanSubject {
   /** The prefix of the paths that clients use. */
   readonly publicBasePath: string;
   readonly scheme: 'http' | 'https';
-  /** The configured public host. The host that a client sends never appears in a span. */
+  /** The configured public host. The host sent by a client never appears in a span. */
   readonly publicHost: string | undefined;
   /** The base URL of the upstream, without credentials. */
   readonly upstreamUrl: string;
 }
 
-/** The properties that all spans share. */
+/** The properties shared by all spans. */
 export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
 
 // The values of the enumerations in @opentelemetry/api. That package is loaded only if spans are exported.
@@ -39,8 +39,8 @@ type UpstreamTrace = NonNullable<Trace['upstream']>;
  * Returns a function that converts the trace of a finished request to spans: one for the request, and one for each
  * attempt to send it to the upstream. There are no spans if the trace is not sampled.
  *
- * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths are templates, and
- * there are no queries, headers, names, addresses or error messages.
+ * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths appear as
+ * templates. Queries, headers, names, addresses and error messages do not appear.
  */
 export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: Trace) => readonly ReadableSpan[] {
   const operations = new Map(subject.operations.map((one) => [one.id, one]));
@@ -61,7 +61,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
     const hasFailed = spendsErrorBudget(trace);
     const name = background === true ? (cache === undefined ? 'compare' : 'refresh') : httpName(method);
     const links: Link[] = [];
-    // If the exchange belongs to another trace, its span cannot be a child of this one, so the two spans are linked.
+    // If the exchange belongs to another trace, its span cannot be a child of this span, so the two spans are linked.
     for (const { traceparent } of attempts) {
       const context = spanContext(traceparent);
       if (context.traceId !== own.traceId) links.push({ context });
@@ -154,7 +154,7 @@ function addressOf({ hostname, port, protocol }: URL): Attributes {
   return { 'server.address': address, 'server.port': port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) };
 }
 
-/** Returns why a request failed, as a word from a fixed set. */
+/** Returns the reason why a request failed, as a word from a fixed set. */
 function failureOf({ failure, upstream, status }: Trace): string {
   return failure?.cause ?? (upstream?.status === undefined ? upstream?.shape : undefined) ?? String(status ?? '_OTHER');
 }
@@ -176,8 +176,8 @@ const upstreamEnd = (exchange: UpstreamTrace | undefined) =>
 
 /**
  * Returns events for everything that the stages recorded. The trace does not record when each stage ran. Events from
- * stages before the exchange with the upstream are therefore given the start time of the exchange, and all others the
- * end time of the request.
+ * stages before the exchange with the upstream are therefore given the exchange's start time. All other events are
+ * given the request's end time.
  */
 function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const events: TimedEvent[] = [];
@@ -235,7 +235,7 @@ interface SpanParts extends Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 
   readonly parent: SpanContext | undefined;
   readonly startedAt: number;
   readonly end: number;
-  /** The reason why the span failed, as a word from a fixed set. */
+  /** The reason for the failure, as a word from a fixed set. */
   readonly error: string | undefined;
 }
 
@@ -261,7 +261,7 @@ function createSpan({ resource, instrumentationScope }: SpanOrigin): (parts: Spa
   });
 }
 
-/** Converts milliseconds to the SDK's pairs of seconds and nanoseconds. */
+/** Converts milliseconds to a pair of seconds and nanoseconds, as used in the SDK. */
 function toHrTime(ms: number): HrTime {
   return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 }

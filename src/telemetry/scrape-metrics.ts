@@ -14,7 +14,7 @@ interface AddressSource {
   readonly requests?: { readonly succeeded: number; readonly failed: number };
 }
 
-/** The sources of the values that are read at each scrape. */
+/** The sources of the values that are read on each scrape. */
 export interface MetricSources {
   readonly upstreamInFlight?: () => number;
   readonly upstreamQueued?: () => number;
@@ -22,7 +22,7 @@ export interface MetricSources {
   readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
-  /** Returns the addresses of the upstream. Their number is limited, because they are listed in the configuration. */
+  /** Returns the addresses of the upstream. Their number is limited because they are listed in the configuration. */
   readonly upstreamAddresses?: () => readonly AddressSource[];
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
@@ -36,7 +36,7 @@ export interface MetricSources {
   readonly ready?: () => boolean;
   readonly workers?: () => number;
   readonly workerRestarts?: () => number;
-  /** Returns when the TLS certificate for clients expires, in epoch seconds. */
+  /** Returns the expiry time of the TLS certificate presented to clients, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
   readonly certificateOutdated?: () => boolean;
   readonly failedHandshakes?: () => number;
@@ -60,7 +60,7 @@ const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
 
-/** Functions that return the current options and the measurements of the scrapes themselves. */
+/** Functions that return the current options and measurements of the scrapes themselves. */
 interface ScrapeFacts {
   readonly options: () => MetricsOptions;
   readonly series: () => number;
@@ -69,7 +69,7 @@ interface ScrapeFacts {
   readonly last: () => { readonly seconds: number; readonly bytes: number };
 }
 
-/** Registers the metrics that are read at each scrape. `watch` connects the metrics to their sources. */
+/** Registers the metrics that are read on each scrape. `watch` connects the metrics to their sources. */
 export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   let sources: MetricSources = {};
   let single = 0;

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Attempt, AttemptLog } from '../model/trace.ts';
 
-/** The trace context of a request: either the caller's trace, continued with Portico's own span, or a new trace. */
+/** The trace context of a request, which continues the caller's trace with Portico's own span or begins a new trace. */
 export interface TraceContext {
   /**
-   * The header that is forwarded. If spans are exported, it contains the span of the exchange with the upstream, and
-   * otherwise Portico's own span.
+   * The header to forward. It contains the span of the exchange with the upstream if spans are exported, and Portico's
+   * own span otherwise.
    */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -58,8 +58,8 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext {
  * Reads the trace context like {@link traceContext}, decides whether the trace is sampled, and adds the span of the
  * exchange with the upstream. `isTrusted` is true if the request comes from a trusted proxy.
  *
- * The decision never depends on an id chosen by an untrusted caller, because such a caller could choose ids that are
- * always sampled.
+ * The decision never depends on an id chosen by an untrusted caller, who could otherwise choose ids that are always
+ * sampled.
  */
 export function sampledContext(headers: IncomingHttpHeaders, sampling: Sampling, isTrusted: boolean): TraceContext {
   const { own, tracestate, traceId, parentId } = traceContext(headers);
@@ -94,8 +94,8 @@ export function logAttempts(traceparent: string): AttemptLog {
 const RANDOM_DIGITS = 13;
 
 /**
- * Returns whether an id falls within the given fraction of all ids. The last digits decide, as in OpenTelemetry's
- * consistent sampling, so that all services with the same ratio sample the same traces.
+ * Returns whether an id falls within the given fraction of all ids. The comparison uses the last digits, as in
+ * OpenTelemetry's consistent sampling, so that all services with the same ratio sample the same traces.
  */
 function isWithin(ratio: number, id: string): boolean {
   return Number.parseInt(id.slice(-RANDOM_DIGITS), 16) >= (1 - ratio) * 16 ** RANDOM_DIGITS;

@@ -13,7 +13,7 @@ const SAMPLERS = [
 
 /** The value of the `tracing` configuration key, including all defaults. */
 export interface TracingOptions {
-  /** True if nothing is exported even if an endpoint is set. */
+  /** True if spans are not exported even when an endpoint is set. */
   readonly disabled: boolean;
   /** The base URL of the OTLP receiver. `/v1/traces` is appended to it. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;
@@ -33,11 +33,11 @@ export interface TracingOptions {
   readonly sampler: (typeof SAMPLERS)[number];
   /** The fraction, from 0 to 1, of traces to sample. It applies to the samplers whose names end with `traceidratio`. */
   readonly sampleRatio: number;
-  /** The callers whose `sampled` flag is used. It applies to the samplers whose names begin with `parentbased`. */
+  /** The callers whose `sampled` flag is followed. It applies to the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
-  /** The maximum time that spans wait to be exported together, in seconds. */
+  /** The maximum time that spans wait to be exported in a batch, in seconds. */
   readonly exportSeconds: number;
-  /** The maximum number of spans that wait to be exported. Additional spans are dropped. */
+  /** The maximum number of spans that can wait to be exported. Additional spans are dropped. */
   readonly maxQueuedSpans: number;
 }
 
@@ -186,8 +186,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e]*$/;
 
 /**
- * Parses pairs in the format of the standard variables, which is the W3C Baggage format. Returns undefined if the input
- * is invalid.
+ * Parses pairs in the format of the standard environment variables, which is the W3C Baggage format. Returns undefined
+ * if the input is invalid.
  */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
   const pairs: [string, string][] = [];

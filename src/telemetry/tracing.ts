@@ -25,7 +25,7 @@ export interface Tracing {
    * spans were not sent, because too many were waiting or the process ended.
    */
   counts(): Readonly<Record<SpanOutcome, number>>;
-  /** Exports the remaining spans, which takes at most `graceMs` milliseconds. */
+  /** Exports the remaining spans. Takes at most `graceMs` milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ export interface Tracing {
 type SpanOutcome = 'exported' | 'failed' | 'dropped';
 
 interface TracingParts {
-  /** The name of this gateway among its replicas, used as `service.instance.id`. */
+  /** The name that distinguishes this gateway from its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The setting that turns tracing on. Errors refer to it. */
+  /** The setting that turns tracing on. Errors are reported at this setting. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
-  /** How long an export may take, including its retries. */
+  /** The maximum duration of an export, including retries. */
   readonly timeoutMs: number;
 }
 
@@ -73,8 +73,8 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         log(isExported ? undefined : (result.error ?? new Error('the export failed')));
         done(result);
       };
-      // The exporter's own limit applies only to pauses. Without this second limit, a slow receiver could make an
-      // export take any amount of time.
+      // The exporter's own limit applies only to pauses. Without this second limit, a slow receiver could prolong an
+      // export indefinitely.
       const timer = setTimeout(() => end({ code: 1, error: new Error('the export took too long') }), 2 * timeoutMs);
       timer.unref();
       exporter.export(spans, end);
@@ -114,7 +114,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
         if (processor === undefined || origin === undefined) return;
         spansOf ??= createSpans(subject, origin);
         for (const span of spansOf(trace)) {
-          // The processor could drop spans too, but would not report how many.
+          // The processor could also drop spans, but it would not report how many.
           if (waiting >= options.maxQueuedSpans) counts.dropped += 1;
           else {
             waiting += 1;
@@ -132,7 +132,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
       const flushed = closing.shutdown().catch(() => undefined);
       await Promise.race([flushed, delay(graceMs, undefined, { signal: given.signal }).catch(() => undefined)]);
       given.abort();
-      // These exports may still succeed, but this process will end before their outcome is known.
+      // These exports may still succeed, but the process will end before their outcome is known.
       counts.dropped += waiting + sending;
     },
   };

@@ -16,7 +16,7 @@ export interface TrafficStep {
 /** A section of the history, with the oldest step first. */
 export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
   readonly stepSeconds: number;
-  /** The start of the section, in epoch milliseconds. It is never before the start of the history. */
+  /** The start of the section, in epoch milliseconds. It is never earlier than the start of the history. */
   readonly since: number;
   /** The end of the section, in epoch milliseconds. */
   readonly until: number;
@@ -29,7 +29,7 @@ export interface TrafficHistory {
   sample(): void;
   /** Returns the last `seconds` seconds of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
-  /** Records these counts from now on. Unless they are already in use, the history starts over. */
+  /** Records these counts from now on. Unless they are already being recorded, the history starts over. */
   follow(traffic: TrafficCounts): void;
 }
 
@@ -40,7 +40,7 @@ const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const
 
 /**
  * Creates a ring buffer of steps in a single memory block of fixed size. Each step stores how much each count has
- * grown. Requests incur no extra cost, and a sample costs one subtraction per count.
+ * grown. Requests cost nothing extra, and a sample costs one subtraction per count.
  */
 export function createTrafficHistory(
   given: TrafficCounts,
@@ -52,7 +52,7 @@ export function createTrafficHistory(
   let traffic = given;
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a new process does not occupy the memory for the whole hour yet.
+  // The system allocates memory pages on first use, so a new process does not yet occupy the memory for the whole hour.
   let ring = new Uint32Array(width * steps);
   let seen = new Float64Array(width);
   let beganAt = clock();

@@ -3,7 +3,7 @@ import type { Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** The client whose speed determines how long a stream takes. */
+/** The client whose speed determines the duration of a stream. */
 export interface StreamOwner {
   /** The caller's audience. Undefined if no credential was sent. */
   readonly caller: string | undefined;
@@ -12,14 +12,15 @@ export interface StreamOwner {
   readonly address: string;
 }
 
-/** Returns the client that a request's streams are attributed to. */
+/** Returns the client to which a request's streams are attributed. */
 export function streamOwner({ kind, audience }: Principal, address: string): StreamOwner {
   return { caller: kind === 'anonymous' ? undefined : audience, isVerified: kind === 'verified', address };
 }
 
 /**
- * Counts the exchanges that stream a body to or from the client, which determines how long they take. They have
- * separate limits, so that slow clients cannot take slots from exchanges that wait only for the upstream.
+ * Counts the exchanges that stream a body to or from a client. Because the client's speed determines how long they
+ * take, they have separate limits, so that slow clients cannot take slots from exchanges that wait only for the
+ * upstream.
  */
 interface ClientStreams {
   /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */

@@ -4,7 +4,8 @@ import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /**
- * Connections to the upstream: persistent connections for safe requests, and new connections for a single request each.
+ * Connections to the upstream: persistent connections for safe requests, and new connections that are used for one
+ * request each.
  */
 export interface Connections {
   readonly persistent: RequestSender;
@@ -55,7 +56,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** An undici client that handles one request at a time and records the state of the connection in the request. */
+  /** An undici client that handles one request at a time and records the connection's state in the request. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
@@ -71,7 +72,8 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
             this.#opening = undefined;
             const [, socket] = result;
             if (socket) {
-              // This listener must run before undici's own, which may end the response while it handles the error.
+              // This listener must run before undici's own listener, which may end the response while handling the
+              // error.
               const broken = () => {
                 if (this.#current) this.#current.broken = true;
               };
@@ -113,7 +115,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       await Promise.all([persistent, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
     },
     async destroy() {
-      // undici does not close a socket that is still connecting, so the socket would keep the process alive.
+      // undici does not close a socket that is still connecting, and an open socket would keep the process alive.
       for (const socket of connecting) socket.destroy(new Error('the upstream was closed'));
       await Promise.all([persistent, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
@@ -193,7 +195,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
       return push(null);
     }
     if (before !== undefined) return skip(Buffer.concat([before, part]));
-    // Nearly all responses are final, and checking a single byte is enough to recognize a final response.
+    // Nearly all responses are final, and a single byte is enough to recognize a final response.
     const status = part[STATUS_AT];
     return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
   };
@@ -204,7 +206,9 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 }
 
-/** Returns true if the bytes begin like an interim response or if there are too few bytes to tell. */
+/**
+ * Returns true if the bytes may be the beginning of an interim response, even if there are too few bytes to be sure.
+ */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {
@@ -217,7 +221,7 @@ function isInterim(bytes: Buffer): boolean {
 /**
  * Keeps reading from a socket after a write has failed, and calls `onError` for the first failed write. A server can
  * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). In that case, the next
- * write fails even though the response has already arrived, and Node would destroy the socket together with the unread
+ * write fails even though the response has already arrived, and Node would destroy the socket along with the unread
  * response. After a failed write, all later writes are discarded. The response still ends, or is truncated, when the
  * connection ends.
  */

@@ -47,8 +47,8 @@ export interface UpstreamRequest {
    */
   readonly owner?: () => StreamOwner;
   /**
-   * Identifies the page that is requested. Undefined if the response cannot be stored. Failures of a single page
-   * never open the circuit.
+   * Identifies the requested page. Undefined if the response cannot be stored. Failures of a single page never open the
+   * circuit.
    */
   readonly page?: string | undefined;
   /**
@@ -59,8 +59,8 @@ export interface UpstreamRequest {
    * `transparent`: the bytes as received. A body that is too large or broken becomes a stream that ends or fails in the
    * same way as the received body.
    *
-   * `streamed`: the bytes as received, always as a stream. After its head has arrived, the response counts as one of
-   * the client's streams.
+   * `streamed`: the bytes as received, always as a stream. Once its head has arrived, the response counts as one of the
+   * client's streams.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
   /**
@@ -70,14 +70,14 @@ export interface UpstreamRequest {
   readonly log?: AttemptLog | undefined;
 }
 
-/** A response and the number of times the request was sent. */
+/** A response, and the number of times the request was sent. */
 export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
   /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
   readonly exceeded?: ExceededLimit | undefined;
 }
 
-/** Functions that are called when the state of the upstream changes. */
+/** Callbacks for changes in the state of the upstream. */
 interface UpstreamListeners {
   /** Called when the circuit opens or closes. */
   readonly onCircuit?: ((change: CircuitChange) => void) | undefined;
@@ -94,9 +94,9 @@ export interface Upstream {
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   history(): GateHistory;
-  /** Returns the health of the legacy server, based on its latest responses. */
+  /** Returns the health of the legacy server, based on its most recent responses. */
   health(): UpstreamHealth;
-  /** Starts or stops the health probes, if they are configured. In `observe` mode, none are sent. */
+  /** Starts or stops the health probes, if configured. No probes are sent in `observe` mode. */
   runProbes(isOn: boolean): void;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining ones. */
   close(graceMs?: number): Promise<void>;
@@ -139,8 +139,8 @@ export function createUpstream(
   const retrying = createRetryingSender(
     connections,
     {
-      // In `observe` mode, clients must not notice that Portico reuses connections, so any number of lost requests may
-      // be repeated.
+      // In `observe` mode, clients must not notice that Portico reuses connections, so there is no limit on how many
+      // lost requests are retried.
       budget: observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock),
       hasOtherAddress: pool !== undefined && !observesLimits,
     },
@@ -167,7 +167,7 @@ export function createUpstream(
   };
 
   /**
-   * Counts the response as one of the client's streams from now on, because the client determines how long it takes.
+   * From now on, counts the response as one of the client's streams, because the client determines how long it takes.
    */
   const continueAsStream = (
     { method, owner = noOwner }: UpstreamRequest,
@@ -214,8 +214,8 @@ export function createUpstream(
     };
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // A stream in either direction may take as long as the client needs. A separate limit applies to the upstream's
-    // pauses.
+    // A stream in either direction may take as long as the client needs. A separate limit applies to pauses by the
+    // upstream.
     const timer =
       request.mode === 'streamed'
         ? undefined
@@ -267,7 +267,7 @@ export function createUpstream(
     enter: () => GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
     const { owner = noOwner, upload } = request;
-    // The limit is checked before anything is sent, because the response to a write that the upstream has carried out
+    // The limit is checked before anything is sent, because once the upstream has carried out a write, its response
     // must not be refused.
     gate.checkStreams(owner());
     const complete =
@@ -286,7 +286,7 @@ export function createUpstream(
     history: () => gate.history(),
     health: () =>
       upstreamHealth({
-        // In `observe` mode, the real circuit never opens, so the state of the simulated one is reported.
+        // In `observe` mode, the real circuit never opens, so the state of the simulated circuit is reported.
         circuit: limitedGate.stats().circuit,
         isObserved: observesLimits,
         addresses: pool?.health() ?? [

@@ -9,7 +9,7 @@ const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
 /**
  * Returns the headers of an upstream request for a documented operation. Of the client's headers, only those on the
- * allowlist are forwarded (rules, 2). `authorization` is the caller's credential, if it is forwarded, or the service
+ * allowlist are forwarded (rules, 2). `authorization` is the caller's credential, if forwarded, or the service
  * account's. It is undefined for anonymous callers.
  */
 export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
@@ -24,14 +24,17 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
 }
 
 /**
- * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` apply to a single
- * connection, so they are removed. Forwarding headers are replaced with the gateway's own.
+ * Returns the client's end-to-end headers unchanged, for `observe` mode. `Host` and `Expect` are removed, because they
+ * apply to a single connection. Forwarding headers are replaced with the gateway's own.
  */
 export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return forwardedHeaders(arrival, 0);
 }
 
-/** How the upstream request for an undocumented path differs from the client's request. Not used in `observe` mode. */
+/**
+ * The differences between the upstream request for an undocumented path and the client's request. Not used in `observe`
+ * mode.
+ */
 interface PassthroughHeaderChoice {
   /** The credential to send. The client's own `Authorization` header is never forwarded without a check. */
   readonly authorization: string | undefined;
@@ -71,8 +74,8 @@ const VIA = '1.1 portico';
 
 /**
  * Returns headers with the client's address, the requested host and the request's trace, all determined when the
- * request arrived. Use them only for responses that no other client receives, because the client chose the host, the
- * request id and the trace. `via` is the client's own `Via` header.
+ * request arrived. Use these headers only if no other client receives the response, because the client chose the host,
+ * the request id and the trace. `via` is the client's own `Via` header.
  */
 export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   return [
@@ -86,7 +89,7 @@ export function forwardingHeaders(arrival: Arrival, via?: string): HeaderPairs {
   ];
 }
 
-/** The ids that the upstream can use to identify an exchange that serves more than one client. */
+/** The ids by which the upstream can identify an exchange that serves more than one client. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;
@@ -107,7 +110,7 @@ export function sharedIdentity(): SharedIdentity {
 
 /**
  * Creates new ids, like {@link sharedIdentity}, for an exchange whose span is exported. If Portico started the trace of
- * the request, the exchange belongs to that trace. If the client started it, the exchange does not continue that trace,
+ * the request, the exchange belongs to that trace. If the client started the trace, the exchange does not continue it,
  * because the client chose its id.
  */
 export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpanId'>): SharedIdentity {
@@ -119,9 +122,9 @@ export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpa
 
 /**
  * Returns the forwarding headers for a request whose response is stored. If the upstream copies the value of a header
- * into the page, other clients can see that value. The headers therefore contain nothing that the client chose, except
- * what is part of the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme and
- * host are sent only if they are configured.
+ * into the page, other clients can see that value. The headers therefore contain no values chosen by the client, except
+ * those in the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme and host
+ * are sent only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [
@@ -160,7 +163,7 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these headers are sent only by old proxies, but they also apply to a single connection. `Proxy-*` is
+  // Some of these headers are sent only by old proxies, but these too apply to a single connection. `Proxy-*` is
   // matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
@@ -185,10 +188,10 @@ function readGroups(name: string): number {
   return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
 }
 
-// Clients and servers spell each name in only a few ways, and looking up a spelling is faster than converting it to
-// lower case.
+// Clients and servers capitalize each name in only a few ways, and looking up a name as spelled is faster than
+// converting it to lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are never stored in this cache, so they cannot exhaust the memory.
+// Longer names are never stored in this cache, so they cannot exhaust its memory.
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
@@ -198,9 +201,9 @@ function groupsOf(name: string): number {
 }
 
 /**
- * Returns the headers that may be forwarded, in their original order: all except hop-by-hop headers, headers that
- * `Connection` lists, and headers in the `omitted` groups. The input is a list of alternating names and values, in the
- * form that Node and undici provide. `onTransferCoding` receives each value of `Transfer-Encoding`.
+ * Returns the headers that may be forwarded, in their original order: all except hop-by-hop headers, headers listed in
+ * `Connection`, and headers in the `omitted` groups. The input is a list of alternating names and values, in the form
+ * that Node and undici provide. `onTransferCoding` receives each value of `Transfer-Encoding`.
  */
 export function endToEnd(
   raw: readonly (string | Buffer)[],
@@ -245,14 +248,14 @@ function textOf(part: string | Buffer | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-// The `Connection` values of nearly all messages, which do not list any other header.
+// The `Connection` values in nearly all messages. They do not list any other header.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /** Headers that `Connection` cannot remove, because they are meant for the last recipient (RFC 9110 §7.6.1). */
 const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control', 'authorization']);
 
 /**
- * Returns the headers without those that `Connection` lists. Headers that frame or describe the content cannot be
+ * Returns the headers without those listed in `Connection`. Headers that frame or describe the content cannot be
  * removed this way. If a client could remove the length, the body would be forwarded without framing, and the upstream
  * would read the body as a second request. If a client could remove the credential, the upstream would make its
  * decisions for a different caller than Portico does.

@@ -16,11 +16,12 @@ export interface LegacyAddresses {
   readonly underBase: RegExp;
   /** The character codes of the host names' first characters, with bit 0x20 set. */
   readonly hostStarts: ReadonlySet<number>;
-  /** The maximum number of characters that must be read to recognize an address. */
+  /** The maximum number of characters needed to recognize an address. */
   readonly longest: number;
 }
 
-// The characters that may follow an origin or base path. Any other character would make it part of a longer name.
+// The characters that may follow an origin or base path. Any other character would make the origin or path part of a
+// longer name.
 const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 // Matches two slashes, either both plain or both escaped as in JSON.
 const SLASHES = String.raw`(\\?)/\1/`;
@@ -69,7 +70,7 @@ export function publicAddressOf({ protocol, host }: PublicOrigin, publicBasePath
 }
 
 /**
- * Returns the body with the legacy base address replaced by the public one in every absolute address. All other bytes
+ * Returns the body with the legacy base address replaced with the public one in every absolute address. All other bytes
  * are unchanged.
  */
 export function rewriteLegacyAddresses(body: Buffer, legacy: LegacyAddresses, publicAddress: string): Buffer {
@@ -122,7 +123,7 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
 const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
 
 /**
- * Returns false if no legacy host can follow any of the slashes in a chunk. This test is much faster than the regular
+ * Returns false if none of the slashes in a chunk can precede a legacy host. This test is much faster than the regular
  * expression.
  */
 function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
@@ -171,8 +172,8 @@ const PART_BYTES = 262_144;
 
 /**
  * Rewrites the absolute legacy addresses in a whole body. Returns the body itself if it contains none. A body can
- * contain hundreds of thousands of addresses, so a long body is rewritten in parts, and other requests are served in
- * between.
+ * contain hundreds of thousands of addresses, so a long body is rewritten in parts, and other requests are served
+ * between parts.
  */
 export function rewriteWholeBody(
   body: Buffer,

@@ -4,7 +4,7 @@ import type { GatePass, UpstreamGate } from './upstream-gate.ts';
 /** A limit that would have refused an exchange. */
 export type ExceededLimit = Extract<UpstreamFailureKind, 'shed' | 'deadline' | 'circuit_open'>;
 
-/** A pass that also records which limit would have refused the exchange. */
+/** A pass that also records the limit that would have refused the exchange. */
 export interface ObservedPass extends GatePass {
   /** The first limit that the exchange exceeded. Undefined if it has not exceeded any. */
   exceeded?: ExceededLimit | undefined;

@@ -33,8 +33,8 @@ export function decodeResponse(
 }
 
 /**
- * Returns the response as received: in memory if it fits, otherwise as a stream. A broken body becomes a stream that
- * yields the received bytes and then fails.
+ * Returns the response as received: in memory if it fits, otherwise as a stream. An incomplete body becomes a stream
+ * that yields the received bytes and then fails.
  */
 export function transparentResponse(
   { status, headers, body }: StreamedResponse,

@@ -5,17 +5,17 @@ import type { Connections } from './connections.ts';
 import type { RequestSender, SendProgress, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Limits retries so that they cannot multiply the load on an upstream that keeps breaking connections. */
+/** Limits retries, so that they cannot multiply the load on an upstream that keeps breaking connections. */
 interface RetryBudget {
   /**
-   * Takes one retry from the budget. Returns false if the budget is used up. `requests` is the number of requests so
-   * far.
+   * Takes one retry from the budget. Returns false if the budget is used up. `requests` is the total number of requests
+   * so far.
    */
   take(requests: number): boolean;
 }
 
 /**
- * Creates a budget, which starts full and never exceeds `burst` retries. `burst` is the number of idle connections that
+ * Creates a budget that starts full and never exceeds `burst` retries. `burst` is the number of idle connections that
  * an upstream restart can close at the same time.
  */
 export function createRetryBudget(
@@ -51,13 +51,13 @@ export type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progres
  */
 export type RetryCounts = Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 
-/** Sends requests, and repeats those that fail and may be repeated. */
+/** Sends requests, and retries failed requests if possible. */
 interface RetryingSender {
   /**
-   * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is repeated
-   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses, a safe request
-   * is also repeated, at a different address, if a new connection fails or cannot be opened in time. Each attempt is
-   * recorded in `log`.
+   * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is retried
+   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses and a new
+   * connection fails or cannot be opened in time, a safe request is also retried, at a different address. Each attempt
+   * is recorded in `log`.
    */
   send<T>(
     wire: WireRequest,
@@ -67,11 +67,14 @@ interface RetryingSender {
   counts(): RetryCounts;
 }
 
-/** Determines which requests are repeated. */
+/** Determines which requests are retried. */
 interface RetryRules {
   /** Undefined if the number of retries is not limited. */
   readonly budget: RetryBudget | undefined;
-  /** True if a request can be repeated at another address, which makes a new connection that fails worth a retry. */
+  /**
+   * True if a request can be retried at another address. In that case, a retry makes sense even if the failed
+   * connection was new.
+   */
   readonly hasOtherAddress: boolean;
 }
 
@@ -84,8 +87,7 @@ export function createRetryingSender(
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   let safeRequests = 0;
   /**
-   * Returns whether a request that failed before its response began may be repeated, provided that the budget allows
-   * it.
+   * Returns whether a request that failed before its response began may be retried, provided that the budget allows it.
    */
   const mayRepeat = (error: unknown, wire: WireRequest) =>
     (isConnectionLost(error) && wire.reused === true) ||
@@ -124,15 +126,17 @@ export function createRetryingSender(
   };
 }
 
-// A reused connection can also close before the request has been written to it, in which case the error looks like a
-// failed attempt to connect.
+// A reused connection can also close before the request is written to it. The error then looks like a failed attempt to
+// connect.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
 const isConnectTimeout = (error: unknown) =>
   error instanceof UpstreamFailure && error.facts?.cause === 'connection_timeout';
 
-/** Returns a function that sends a request like `once` and records the attempt, which has its own `traceparent`. */
+/**
+ * Returns a function that sends a request like `once` and records the attempt. Each attempt has its own `traceparent`.
+ */
 function logged<T>(once: SendOnce<T>, log: AttemptLog, clock: Clock): SendOnce<T> {
   return async (dispatcher, wire, progress) => {
     const traceparent = log.next();

@@ -15,7 +15,7 @@ import type { Arrival } from '../model/arrival.ts';
 
 /** The limits for sending a request with a body. */
 interface ProxiedBounds {
-  /** Stops the exchange. The reason for stopping becomes the exchange's error. */
+  /** Stops the exchange. The reason becomes the exchange's error. */
   readonly stop: Stop;
   readonly options: Pick<
     UpstreamOptions,
@@ -23,7 +23,7 @@ interface ProxiedBounds {
   >;
 }
 
-/** The cause that is reported if the upstream sends nothing for too long, by phase of the exchange. */
+/** The cause reported if the upstream sends nothing for too long, by phase of the exchange. */
 const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
   connecting: 'connection_timeout',
   waiting: 'http_response_timeout',
@@ -92,7 +92,7 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // During an upload, the client may be the slow side. The upstream counts as silent only if it stops reading
+        // During an upload, the client may be the slow side, so the upstream counts as silent only if it stops reading
         // the body.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
@@ -116,7 +116,7 @@ export function sendProxied(
       if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
-      // While reading is paused, it is the client that causes the delay, not the upstream.
+      // While reading is paused, the client causes the delay, not the upstream.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
       const received = new StreamedBody({ pause: () => given.pause(), resume: () => given.resume(), abort: finish });
       body = received;
@@ -140,7 +140,7 @@ export function sendProxied(
   });
 }
 
-/** A request with a body, in the form that the proxy library receives. */
+/** A request with a body, in the form passed to the proxy library. */
 interface ProxiedRequest {
   readonly method: string;
   /** The raw path and query, including the base path. */
@@ -163,16 +163,16 @@ interface ProxyEvents {
   onError(error: unknown): void;
 }
 
-/** Sends a request on its own connection. Returns a function that ends both the request and the response. */
+/** Sends a request on its own connection. Returns a function that terminates both the request and the response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// The events are stored in a property of the request, because the entries of a WeakMap would survive all minor garbage
-// collections after the map itself has become old.
+// The events are stored in a property of the request, because once a WeakMap has become old, its entries survive all
+// minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
- * The request that the library receives in place of the client's request. It has the gateway's own headers and a
- * harmless URL, so that the library never sees the client's data. `pathRewrite` sets the actual path.
+ * The request passed to the library instead of the client's request. It has the gateway's own headers and a harmless
+ * URL, so that the library never sees the client's data. `pathRewrite` sets the actual path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -190,11 +190,11 @@ const plugin: Plugin = (server) => {
     eventsOf(request).onRequest(outgoing, request as unknown as LibraryRequest),
   );
   server.on('proxyRes', (incoming, request) => eventsOf(request).onResponse(incoming));
-  // Only this kind of error needs a listener. All other errors reject the promise that the proxy returns.
+  // Only this kind of error needs a listener. Any other error rejects the promise that the proxy returns.
   server.on('econnreset', (error, request) => eventsOf(request).onError(error));
 };
 
-/** Creates a proxy for one origin. It uses http-proxy-middleware only to send requests. */
+/** Creates a proxy for one origin. http-proxy-middleware is used only to send requests. */
 export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
@@ -223,7 +223,7 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // When this object closes, the library ends the request and the response. The library never writes to it.
+    // When this object closes, the library terminates the request and the response. The library never writes to it.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
@@ -243,7 +243,7 @@ function bodyFor(body: Buffer | Readable): Readable {
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 
 /**
- * Returns the headers in the form that the library expects: repeated headers become lists, and Node writes each value
+ * Returns the headers in the form that the library expects. Repeated headers become lists, and Node writes each value
  * on its own line. Each name keeps the case of its first occurrence. `Host` contains the upstream's host. The framing
  * always depends on the body, never on the client's headers.
  */
@@ -276,8 +276,8 @@ export interface Upload {
 }
 
 /**
- * Returns a request's body, framed as the request parser determined (RFC 9112 §6), or undefined if the request has
- * none. The framing must not depend on the headers that are forwarded.
+ * Returns a request's body, framed as determined by the request parser (RFC 9112 §6), or undefined if the request has
+ * no body. The framing must not depend on the forwarded headers.
  */
 export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): Upload | undefined {
   if (headers['transfer-encoding'] !== undefined) return { stream: body, length: undefined };
@@ -298,7 +298,7 @@ export function isShort({ length }: Upload): boolean {
 
 /**
  * Reads a short body completely. Rejects with an `UpstreamFailure` of kind `aborted` if the client disconnects or
- * pauses for longer than `silenceMs`.
+ * pauses for more than `silenceMs`.
  */
 export async function readShort({ stream }: Upload, silenceMs: number): Promise<Buffer> {
   const read = await readBody(stream, { bytes: SHORT_BYTES, silenceMs });

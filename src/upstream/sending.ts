@@ -7,17 +7,17 @@ import { endToEnd } from './headers.ts';
 import { type ExchangePhase, toTransportFailure } from './failures/transport-failure.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 
-/** A request in the form that undici requires. */
+/** A request in the form required by undici. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** True if the connection has already been used for another request. The connection sets this property. */
   reused?: boolean;
-  /** The address that the request was sent to. Set by the pool if the upstream has several addresses. */
+  /** The address to which the request was sent. Set by the pool if the upstream has several addresses. */
   sentTo?: string;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
   /**
-   * Closes the connection that is being opened for this request, if any. In `observe` mode, opening a connection has no
-   * time limit, so without this function, the socket could outlive the request.
+   * Closes the connection that is being opened for this request, if any. In `observe` mode, there is no time limit for
+   * opening a connection, so the socket could otherwise outlive the request.
    */
   stopConnecting?: () => void;
   /**
@@ -39,10 +39,10 @@ export function upstreamPath(basePath: string, target: string): string {
   return basePath + target;
 }
 
-/** Sends requests over one connection or over several. */
+/** Sends requests over one or more connections. */
 export type RequestSender = Pick<Dispatcher, 'dispatch'>;
 
-/** How far the response had progressed when the promise was rejected. */
+/** How much of the response had arrived when the promise was rejected. */
 export interface SendProgress {
   /** True once the first byte of the response has arrived. */
   responseStarted: boolean;
@@ -61,7 +61,7 @@ export function sendingFailure(error: unknown, request: WireRequest, phase: Exch
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
-/** The beginning of a response, as read by a parser. */
+/** The beginning of a response, as read by an HTTP parser. */
 interface ReceivedHead {
   readonly method: string;
   readonly status: number | undefined;
@@ -107,20 +107,20 @@ interface ResponseHead {
 // Old servers send `identity` for a body without a transfer coding (RFC 2616 §3.6).
 const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
-/** A signal that stops one exchange before its response is complete. */
+/** A signal for stopping one exchange before its response is complete. */
 export interface Stop {
   /** The reason why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;
   /** Stops the exchange. Only the first reason counts. */
   stop(reason: UpstreamFailure): void;
   /**
-   * Sets the function that is called once, when the exchange is stopped. Check `reason` first, because the exchange may
+   * Sets the function to call once, when the exchange is stopped. Check `reason` first, because the exchange may
    * already have been stopped. Pass undefined to remove the function.
    */
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/** Creates a stop for one exchange. If the exchange sends several requests, each listens to the stop in turn. */
+/** Creates a stop for one exchange. If several requests are sent for the exchange, each uses the stop in turn. */
 export function createStop(): Stop {
   let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;
@@ -155,8 +155,8 @@ interface BufferedBounds {
 }
 
 /**
- * Sends a request once and resolves with the whole response, without using an intermediate stream. Rejects with the
- * same errors as `sendRequest`.
+ * Sends a request once and resolves with the whole response. Does not use an intermediate stream. Rejects with the same
+ * errors as `sendRequest`.
  */
 export function sendBuffered(
   dispatcher: RequestSender,
@@ -223,7 +223,7 @@ export function sendBuffered(
   });
 }
 
-/** The head of a response, with a body that is still being received. */
+/** The head of a response whose body is still being received. */
 export interface StreamedResponse {
   readonly status: number;
   /** The reason phrase. Each character represents one byte. */
@@ -236,7 +236,7 @@ export interface StreamedResponse {
 
 /** The limits for sending one request. */
 interface SendBounds {
-  /** Stops the exchange. The reason for stopping becomes the exchange's error. */
+  /** Stops the exchange. The reason becomes the exchange's error. */
   readonly stop: Stop;
   /** The longest time that the reader of the body may pause, in milliseconds. */
   readonly readerTimeoutMs: number;

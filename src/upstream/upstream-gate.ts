@@ -12,8 +12,7 @@ import { networkOf } from '../lib/network-address.ts';
 export interface GatePass {
   /**
    * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
-   * this client's streams. Call this when the upstream has finished its part, so that only the client determines how
-   * much longer the exchange takes.
+   * this client's streams. Call this method once only the client determines how much longer the exchange takes.
    */
   stream(owner: StreamOwner): void;
   /**
@@ -26,13 +25,13 @@ export interface GatePass {
 
 /** An exchange that must wait for a slot. */
 interface Waiter {
-  /** Ends the wait when the signal is triggered. */
+  /** Ends the wait when it fires. */
   readonly signal?: Cancellation | undefined;
-  /** The client that the exchange belongs to. Waiting clients take turns. */
+  /** The client to which the exchange belongs. Waiting clients take turns. */
   readonly client?: string;
 }
 
-/** The opening or closing of the circuit. */
+/** A change of the circuit: it has opened or closed. */
 export interface CircuitChange {
   readonly opened: boolean;
   /** How long the circuit was open, in milliseconds. 0 if it has just opened. */
@@ -48,7 +47,7 @@ interface PastFailure extends FailureFacts {
   readonly at: number;
 }
 
-/** The most recent failure, and the most recent changes of the circuit since startup. */
+/** The most recent failure, and the most recent changes of the circuit, since startup. */
 export interface GateHistory {
   readonly lastFailure: PastFailure | undefined;
   /** The most recent changes of the circuit, oldest first. `at` is in epoch milliseconds. */
@@ -57,14 +56,14 @@ export interface GateHistory {
 
 const MAX_CHANGES = 50;
 
-/** The maximum number of consecutive failures of the same page that count toward the circuit. */
+/** The maximum number of consecutive failures for the same page that count toward the circuit. */
 const COUNTED_PER_PAGE = 3;
 
 /** Decides whether an exchange may begin. Documented operations and passthrough share one limit and one circuit. */
 export interface UpstreamGate {
   /**
-   * Returns a pass immediately if a slot is free, and otherwise a promise for one. `waiter` is called only if the
-   * exchange has to wait. Throws or rejects with an `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
+   * Returns a pass immediately if a slot is free. Otherwise, returns a promise for a pass. `waiter` is called only if
+   * the exchange has to wait. Throws or rejects with an `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
   enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
   /**
@@ -114,8 +113,8 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  // The number of failures of each page since the last success. The map contains only pages whose failures counted,
-  // so it never has more entries than the number of failures that opens the circuit.
+  // The number of failures for each page since the last success. The map contains only pages whose failures counted, so
+  // it never has more entries than the number of failures that opens the circuit.
   const pageFailures = new Map<string, number>();
   const isRepeated = (page: string) => {
     const failures = (pageFailures.get(page) ?? 0) + 1;
@@ -126,7 +125,7 @@ export function createUpstreamGate(
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
     const outcome = failure === undefined ? 'success' : OUTCOMES[failure.kind];
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
-    // A refused connection affects all pages. A trial must have an outcome, no matter which page it requested.
+    // A refused connection affects all pages. A trial must have an outcome, whichever page it requested.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
     return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
   };
@@ -156,8 +155,7 @@ export function createUpstreamGate(
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // While a trial request is in progress, all other exchanges wait for its outcome, which must not depend on how
-        // fast the client is.
+        // All other exchanges wait for the outcome of a trial, which must therefore not depend on the client's speed.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);
@@ -197,7 +195,7 @@ export function createUpstreamGate(
       refuseWhileOpen();
       streams.check(owner);
       // This exchange is never the circuit's trial, because all other exchanges would then have to wait for a client
-      // that may send slowly.
+      // that may be slow to send.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {
@@ -235,9 +233,9 @@ export class LimiterRefusal extends Error {
 /** Limits concurrency, with a short queue in which clients take turns. */
 interface Limiter {
   /**
-   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with
-   * a `LimiterRefusal` or with the signal's reason. If the queue is full, the client with the most waiting tasks
-   * loses its last one to a client that has fewer.
+   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with a
+   * `LimiterRefusal` or with the signal's reason. If the queue is full, the last task of the client with the most
+   * waiting tasks is removed to make room for a client with fewer.
    */
   acquire(waiter?: Waiter): Promise<() => void>;
   /**
@@ -320,7 +318,10 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }
 
-/** Returns the client whose turn a waiting request takes: the caller if it is verified, and otherwise its network. */
+/**
+ * Returns the client that a waiting request counts as when clients take turns: the caller if verified, or the caller's
+ * network otherwise.
+ */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }

@@ -8,15 +8,15 @@ export interface AddressHealth {
   readonly state: 'healthy' | 'ejected';
   /** The number of requests in progress at this address. */
   readonly inFlight: number;
-  /** The time, in seconds, until the address is tried again. 0 unless it is ejected. */
+  /** The time, in seconds, until the address is tried again. 0 unless the address is ejected. */
   readonly retrySeconds: number;
-  /** The result of the latest probes. Undefined if no probes are configured or none has finished yet. */
+  /** The result of the latest probes. Undefined if probes are not configured or none has finished yet. */
   readonly probe: 'passed' | 'failed' | undefined;
   /** The number of requests since startup, by outcome. Undefined if the upstream has only one address. */
   readonly requests?: { readonly succeeded: number; readonly failed: number };
 }
 
-/** The health of the upstream, which is independent of the gateway's own readiness. */
+/** The health of the upstream. It is independent of the gateway's own readiness. */
 export interface UpstreamHealth {
   /** `degraded` means that requests are sent, but only to some addresses or only as a trial. */
   readonly status: 'healthy' | 'degraded' | 'failing';
@@ -28,7 +28,7 @@ export interface UpstreamHealth {
 /** The facts that determine the health. */
 interface HealthFacts {
   readonly circuit: CircuitState;
-  /** True in `observe` mode, in which requests are sent even if the circuit is open. */
+  /** True in `observe` mode, where requests are sent even when the circuit is open. */
   readonly isObserved: boolean;
   readonly addresses: readonly AddressHealth[];
 }

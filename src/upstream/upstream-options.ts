@@ -33,7 +33,7 @@ export interface UpstreamOptions {
   /** Additional addresses of the same server, with the same path prefix. */
   readonly alternates: readonly string[];
   /**
-   * When and for how long a failing address is taken out of use. `seconds` doubles with each ejection, up to
+   * Determines when and for how long a failing address is taken out of use. `seconds` doubles with each ejection, up to
    * `maxSeconds`.
    */
   readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };
@@ -44,12 +44,12 @@ export interface UpstreamOptions {
   /** The maximum idle time between two chunks of a body. */
   readonly bodyTimeoutMs: number;
   /**
-   * The maximum time from admission until the response is complete or continues as a stream. Passthrough exchanges
-   * have no such limit.
+   * The maximum time from admission until the response is complete or continues as a stream. This limit does not apply
+   * to passthrough exchanges.
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest time that a client may pause while it reads a streamed response or sends a body. While it pauses, the
+   * The longest time that a client may pause while it reads a streamed response or sends a body. During the pause, the
    * client occupies one of the `streams`.
    */
   readonly clientTimeoutMs: number;
@@ -63,7 +63,7 @@ export interface UpstreamOptions {
   readonly retryBudget: {
     /** The percentage of safe requests that may be retried. */
     readonly percent: number;
-    /** The number of retries per second that are always allowed, no matter how few requests there are. */
+    /** The number of retries per second that are always allowed, however few requests there are. */
     readonly minPerSecond: number;
   };
   /**
@@ -78,11 +78,14 @@ export interface UpstreamOptions {
   /** The maximum number of members and elements in a JSON response, counted across all levels. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
-  /** Whether to test the address of a real upstream by sending one request after startup. */
+  /** Whether to test a real upstream's address by sending one request after startup. */
   readonly startupProbe: boolean;
   /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
-  /** Case-insensitive regular expressions. A message that matches any of them means that a permission is missing. */
+  /**
+   * Case-insensitive regular expressions. A message that matches any of these expressions means that a permission is
+   * missing.
+   */
   readonly permissionMessages: readonly string[];
 }
 
@@ -285,12 +288,12 @@ export const upstreamOptionsSchema = {
 // Longer than any client waits, and within the 24 days that Node's timers allow.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
-// Each stream buffers at most 64 KiB, so together these streams use at most 256 MiB.
+// Each stream buffers at most 64 KiB, so these streams use at most 256 MiB in total.
 const MAX_STREAMS = 4096;
 
 /**
- * Returns options that prevent timeouts, the queue and the circuit from ever affecting a request. The only remaining
- * limits are those that protect memory: the maximum size of a response, and a generous maximum number of streams.
+ * Returns options under which timeouts, the queue and the circuit never affect a request. The only remaining limits are
+ * those that protect memory: the maximum size of a response, and a generous maximum number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {

@@ -9,7 +9,7 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly retries: RetryCounts;
 }
 
-/** Adds up the statistics of several upstreams. The circuit state is that of the first upstream. */
+/** Sums the statistics of several upstreams. The circuit state is that of the first upstream. */
 export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   const sum = (of: (stats: UpstreamStats) => number) => all.reduce((total, stats) => total + of(stats), 0);
   const [first] = all;
@@ -29,7 +29,7 @@ export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   };
 }
 
-/** Returns the counts in statistics, without the requests and connections that exist at the moment. */
+/** Returns only the cumulative counts in statistics, without the numbers of current requests and connections. */
 export function countsOf(stats: UpstreamStats): UpstreamStats {
   return { ...stats, inFlight: 0, queued: 0, streams: 0, openConnections: 0 };
 }

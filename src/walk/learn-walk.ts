@@ -16,7 +16,7 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk over the contract. About 100 more requests are sent after it. */
+  /** The maximum number of requests in the walk over the contract. About 100 more requests are sent after this walk. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ interface LearnWalkOptions {
 /** The result of the walk. */
 interface LearnWalkSummary {
   readonly walked: WalkSummary;
-  /** The number of requests that were sent after the walk over the contract. */
+  /** The number of requests sent after the walk over the contract. */
   readonly further: number;
 }
 
@@ -45,7 +45,7 @@ interface Sender {
 }
 
 /**
- * Requests the contract's safe operations and then sends more requests, one at a time. The learner samples every
+ * Requests the contract's safe operations, then sends additional requests, one at a time. The learner samples every
  * response.
  */
 export async function walkToLearn(
@@ -181,13 +181,13 @@ interface LearnRequest {
 /** Returns the known ids for a path parameter. */
 type IdsOf = (kind: string) => readonly string[];
 
-/** The number of requests for one path, which is just large enough to provide evidence. */
+/** The number of requests for one path. It is just large enough to provide evidence. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
 /**
- * The number of tickets to request, which is large enough to distinguish fields that are always present from fields
- * that are sometimes present.
+ * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
+ * are sometimes present.
  */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
@@ -243,8 +243,8 @@ function ticketRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups by the issue keys in ticket responses. If there are only a few keys, each is requested several times
- * to provide more evidence.
+ * Returns lookups by the issue keys in ticket responses. If there are only a few keys, each key is requested several
+ * times to provide more evidence.
  */
 function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);
@@ -271,7 +271,7 @@ function undocumentedRequests(ids: IdsOf): LearnRequest[] {
   ];
 }
 
-/** The page sizes that a probe requests, in order. */
+/** The page sizes to request when a list is probed, in order. */
 const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
 
 /** The lists whose page sizes are probed. No id is needed to request them. */
@@ -287,8 +287,8 @@ const undocumented = (path: string): LearnRequest => ({ operation: undefined, ta
 type SendRequest = (request: LearnRequest) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
 /**
- * Requests increasingly large pages until a page contains all items. If the server refuses a size, finds the largest
- * size that it accepts.
+ * Requests increasingly large pages until one contains all items. If the server refuses a size, finds the largest size
+ * that it accepts.
  */
 async function probePageSizes(send: SendRequest): Promise<void> {
   for (const [operation, path] of PROBED_LISTS) {

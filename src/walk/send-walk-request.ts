@@ -24,7 +24,7 @@ export type WalkOutcome =
   | { readonly kind: 'response'; readonly response: WalkedResponse; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
-/** The credential for a walk, and the signal that ends it. */
+/** The credential for a walk, and the signal that ends the walk. */
 interface WalkCaller {
   /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
@@ -127,7 +127,7 @@ export interface WalkedResponse {
 /** Observes a walk. Called once for every response, in the order of the requests. */
 export type WalkObserver = (response: WalkedResponse) => void;
 
-/** The part of the gateway that a walk uses. It has no listener, and processes requests one at a time. */
+/** The part of the gateway used by a walk. It has no listener, and processes requests one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
@@ -143,7 +143,7 @@ export interface WalkedGateway {
 /** The maximum number of bytes that are read from one response. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Creates the part of the gateway that a walk uses. */
+/** Creates the part of the gateway used by a walk. */
 export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
   return {
     operations: gateway.contract.operations,

@@ -5,7 +5,7 @@ import type { Operation } from '../model/operation.ts';
 /** The maximum number of resources requested per operation. */
 const MAX_RESOURCES = 30;
 
-/** Returns an operation's plain requests, one per known resource. Returns no requests as long as an id is missing. */
+/** Returns an operation's plain requests, one per known resource. Returns no requests while an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -51,12 +51,12 @@ export interface WalkRequest {
 }
 
 /**
- * The ranks, from the first request for each operation to the requests that are sent only if the maximum leaves room
- * for them.
+ * The ranks, from the first request for each operation to requests that are sent only if the maximum leaves room for
+ * them.
  */
 const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;
 
-/** An additional query for a resource that has been requested before. */
+/** An additional query for a resource that has already been requested. */
 interface Variation {
   readonly query: string;
   readonly rank: number;
@@ -66,8 +66,8 @@ const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
 
 /**
- * Returns additional queries for an operation. They are derived from its parameters and the response to its plain
- * request.
+ * Returns additional queries for an operation. They are derived from the operation's parameters and the response to its
+ * plain request.
  */
 export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
@@ -144,7 +144,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const membersOf = (value: unknown): Members => toObject(value) ?? {};
 
-/** The ids that a walk knows, by path parameter. */
+/** The ids known during a walk, by path parameter. */
 export interface KnownIds {
   /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;

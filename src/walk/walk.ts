@@ -11,15 +11,14 @@ export interface WalkOptions {
   /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   /**
-   * The maximum number of requests, including repeated ones. The maximum can be exceeded only if the last request is
-   * repeated.
+   * The maximum number of requests, including repeated ones. It can be exceeded only if the last request is repeated.
    */
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
   readonly delayMs: number;
   /** Ids known in advance, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** Ends the walk when it is triggered. The walk then returns the results so far. */
+  /** Ends the walk when it fires. The walk then returns the results so far. */
   readonly signal: AbortSignal;
   /** Receives the complete trace of every request. */
   readonly record: (trace: Trace) => void;
@@ -33,7 +32,7 @@ export interface WalkOptions {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** An operation that a walk could not request, and the reason. */
+/** An operation that could not be requested in a walk, and the reason. */
 interface NotWalked {
   readonly operation: string;
   /**
@@ -77,8 +76,8 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // Failures before the first response are recorded only after a response has been received. Until then, they may mean
-  // that the upstream is down, which would not be a contract violation.
+  // Failures before the first response are recorded only after a response has been received. Until then, the failures
+  // may mean that the upstream is down, which is not a contract violation.
   const unrecorded: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
@@ -98,7 +97,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     if (response.status !== 200 || response.text === undefined) return;
     if (ids.learn(response.text)) plan();
     // Only the first resource of an operation is requested in all variations. For the other resources, the plain
-    // response is sufficient.
+    // request is sufficient.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
     for (const { query, rank } of variationsOf(operation, response.json))
@@ -168,7 +167,7 @@ function withoutOwnFaults(trace: Trace): Trace {
   };
 }
 
-/** Marks a verdict on the walk's own request as skipped, so that it does not affect decisions about levels. */
+/** Marks a verdict on the walk's own request as skipped, so that the verdict does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }
@@ -177,8 +176,8 @@ function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdic
 interface RequestQueue {
   add(request: WalkRequest): void;
   /**
-   * Removes and returns the request with the lowest rank. If there are several, the oldest is chosen. Returns undefined
-   * if the queue is empty.
+   * Removes and returns the request with the lowest rank. If several have this rank, the oldest is chosen. Returns
+   * undefined if the queue is empty.
    */
   next(): WalkRequest | undefined;
   /** The number of queued requests. */
@@ -223,7 +222,7 @@ function createWalkTally() {
     sent: () => sent,
     /** The number of requests that the upstream received, including those repeated on a new connection. */
     spent: () => spent,
-    /** The number of requests that the upstream responded to. */
+    /** The number of requests to which the upstream responded. */
     responses: () => responses,
     consecutiveFailures: () => failures,
     requestsOf: (operation: string) => operations.get(operation)?.requests ?? 0,
@@ -235,8 +234,8 @@ function createWalkTally() {
 }
 
 /**
- * Returns the maximum number of attempts that one result can represent. Two connection resets are reported as a single
- * failure.
+ * Returns the maximum number of attempts that one result can represent. For example, two connection resets are reported
+ * as a single failure.
  */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
   return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);

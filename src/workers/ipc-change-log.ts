@@ -18,15 +18,15 @@ export interface PrimaryChangeLog extends ChangeLog {
    * it in time.
    */
   appendFrom(change: SharedChange, worker: number): Promise<NumberedChange>;
-  /** Returns the changes that a worker must apply even if it starts after them. */
+  /** Returns the changes that a worker must apply even if it starts after they are made. */
   lasting(): readonly NumberedChange[];
   /** Sets the primary process's own listener. */
   listen(listener: ChangeListener): void;
 }
 
 /**
- * The time within which a worker must apply a change, in milliseconds. A worker that takes longer is probably about
- * to end.
+ * The time, in milliseconds, within which a worker must apply a change. A worker that takes longer is probably about to
+ * end.
  */
 const APPLY_MS = 2_000;
 /** The lineage of the log. It never changes, because the primary process outlives every worker and has a single log. */
@@ -37,8 +37,8 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
   let listener: ChangeListener | undefined;
   let number = 0;
   /**
-   * The demotions of operations, which a worker that starts later must apply. It needs no other changes, because it has
-   * no stored pages or credentials to remove.
+   * The demotions of operations, which a worker that starts later must apply. A new worker needs no other changes,
+   * because it has no stored pages or credentials to remove.
    */
   const demotions = new Map<string, NumberedChange>();
   const append = async (change: SharedChange, from?: number) => {
@@ -66,7 +66,7 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
 }
 
 /**
- * Creates the log in a worker. The channel delivers all messages in order and exists as long as the worker, so the
+ * Creates the log in a worker. The channel delivers all messages in order and lasts as long as the worker, so the
  * worker cannot miss a change. `receive` applies a change that another process has appended.
  */
 export function createWorkerChangeLog(
@@ -80,7 +80,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // If the primary process has ended, this worker will also end soon, and it has already applied the change itself.
+      // If the primary process has ended, this worker will also end soon. It has already applied the change itself.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

@@ -2,7 +2,7 @@ import type { DocumentParts, SharedDocument } from '../redis/shared-document.ts'
 import type { Peer } from './ipc-peer.ts';
 import type { Worker, WorkerIdentity } from './supervise-workers.ts';
 
-/** The parts of a document that its owner defines. The document is sent to other processes as text. */
+/** The parts of a document that are defined by its owner. The document is sent to other processes as text. */
 type OwnerParts<T> = Pick<DocumentParts<T>, 'name' | 'current' | 'adopt' | 'merge' | 'versionOf' | 'format' | 'parse'>;
 
 /** A worker's change, as sent to the primary process: the worker's copy before and after the change. */
@@ -12,7 +12,7 @@ interface ChangedCopy {
 }
 
 /**
- * The time within which a worker must use a new copy, in milliseconds. A worker that takes longer is probably about
+ * The time, in milliseconds, within which a worker must adopt a new copy. A worker that takes longer is probably about
  * to end.
  */
 const ADOPT_MS = 2_000;
@@ -26,8 +26,8 @@ interface PrimaryParts<T> extends OwnerParts<T> {
 
 /**
  * Opens the document in the primary process, which has the authoritative copy. `sync` resolves when every worker has
- * either adopted the new copy or failed to do so in time. It returns the result of sharing the document with the other
- * gateways.
+ * either adopted the new copy or failed to do so in time. It resolves to the result of sharing the document with the
+ * other gateways.
  */
 export function openPrimaryDocument<T>(parts: PrimaryParts<T>): SharedDocument<T> {
   const { name, workers, handlers, current, adopt, merge, format, parse, fleet, versionOf = () => '' } = parts;
@@ -99,7 +99,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
     async sync() {
       if (known === undefined) return false;
       const mine = current();
-      // The contents of an earlier version's document are not changes to this version.
+      // The contents of a document of an earlier version are not changes to this version.
       const base = versionOf(known) === versionOf(mine) ? known : mine;
       if (known !== base) known = mine;
       else if (format(known) === format(mine)) return true;

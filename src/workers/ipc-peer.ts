@@ -9,7 +9,7 @@ export interface IpcPort {
 /** A function that the other process can call. Its argument and its result must be cloneable. */
 export type Handler = (value: never) => unknown;
 
-/** Returns the function with this name, or undefined if there is none. */
+/** Returns the function with the given name, or undefined if there is none. */
 type HandlerOf = (name: string) => Handler | undefined;
 
 /** The other process. */
@@ -61,7 +61,8 @@ export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
     try {
       port.send(result);
     } catch {
-      // The other process has ended, or the result cannot be cloned. In both cases, the caller's time limit applies.
+      // The other process has ended, or the result cannot be cloned. In both cases, the caller's time limit ends the
+      // call.
     }
   };
   port.onMessage((message) => {

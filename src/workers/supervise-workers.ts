@@ -11,7 +11,9 @@ export interface WorkerProcess extends IpcPort {
 
 /** The id of the worker. */
 export interface WorkerIdentity {
-  /** The number of the worker, starting at 1. A worker that replaces another has the same number. */
+  /**
+   * The number of the worker, starting at 1. A replacement worker has the same number as the worker that it replaces.
+   */
   readonly number: number;
   readonly pid: number | undefined;
 }
@@ -23,15 +25,15 @@ export interface Worker extends WorkerIdentity {
 
 /** Callbacks for worker events, which are logged and counted. */
 interface WorkerEvents {
-  /** Called when a worker is ready to serve requests. `value` is what the worker passed to `ready`. */
+  /** Called when a worker is ready to serve requests. `value` is the value that the worker passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
-  /** Called when a worker has ended unexpectedly. It is replaced after `delayMs`. */
+  /** Called when a worker ends unexpectedly. It is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker has ended, so that its last reported counts can be preserved. */
+  /** Called whenever a worker ends, so that its last reported counts can be preserved. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 
-/** The parts that a supervisor needs. */
+/** The dependencies of a supervisor. */
 interface SupervisorParts {
   readonly count: number;
   /** Starts the process for the worker with this number. */
@@ -54,7 +56,7 @@ export interface Supervisor {
   restarts(): number;
   /** Calls a function of all ready workers at the same time. The result does not include workers that fail. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
-  /** Stops all workers after they have finished their requests. Workers that take longer than `graceMs` are killed. */
+  /** Stops all workers once they have finished their requests. Workers that take longer than `graceMs` are killed. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -118,7 +120,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // The first worker is started alone, so that the reason is reported only once if no worker can start.
+      // The first worker is started alone, so that if no worker can start, the reason is reported only once.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');

@@ -1,6 +1,6 @@
 import type { FailureCause, FailureFacts } from '../../model/failure-cause.ts';
 
-/** The usual explanation for each cause that an operator can fix. */
+/** The most likely explanation for each cause that an operator can fix. */
 const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
   dns_timeout: 'the host name cannot be resolved; check the URL and the DNS of this machine',
   dns_error: 'the host name cannot be resolved; check the URL and the DNS of this machine',
@@ -17,15 +17,15 @@ const BY_CAUSE: Partial<Readonly<Record<FailureCause, string>>> = {
   http_response_timeout: 'the server does not respond in time',
 };
 
-/** Returns the usual explanation for a failed exchange, with the error's code. */
+/** Returns the most likely explanation for a failed exchange, with the error's code. */
 export function failureHint({ cause, code }: FailureFacts): string {
   const hint = BY_CAUSE[cause] ?? 'the exchange with the server fails';
   return `${hint} (${code ?? cause})`;
 }
 
 /**
- * Returns the usual explanation for a status that no operation returns if the base address is correct, or undefined for
- * other statuses.
+ * Returns the most likely explanation for a status that no operation returns if the base address is correct, or
+ * undefined for other statuses.
  */
 export function statusHint(status: number): string | undefined {
   if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';

@@ -16,8 +16,8 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// Every documented message fits within these limits. They prevent the upstream from determining the length of the
-// gateway's responses.
+// Every documented message is within these limits. They prevent the upstream from making the gateway's responses
+// arbitrarily long.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 
@@ -32,7 +32,7 @@ const TAG =
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
-    // Control characters have no place in a message, and a line break in HTML is equivalent to a space.
+    // Control characters do not belong in a message, and a line break in HTML is equivalent to a space.
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…`;

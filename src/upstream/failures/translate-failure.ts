@@ -28,9 +28,7 @@ export interface FailureContext {
 /** The gateway's error for an error response from the upstream or a failed exchange. */
 interface TranslatedFailure {
   readonly error: GatewayError;
-  /**
-   * True if the upstream refused the caller's credential, in which case it must no longer be remembered as verified.
-   */
+  /** True if the upstream refused the caller's credential, which must then no longer count as verified. */
   readonly dropVerified: boolean;
 }
 
@@ -69,7 +67,8 @@ function forbidden(reading: ErrorReading, context: FailureContext): GatewayError
   return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
 }
 
-// A denied caller without a credential receives a 401 (rules, 2). All others receive a 403 without a challenge.
+// A denied caller without a credential receives a 401 (rules, 2). All other denied callers receive a 403 without a
+// challenge.
 function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
   const text = textOf(reading, 'The upstream denied permission.');
   if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);
@@ -94,7 +93,7 @@ function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayErr
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx status concerns the request that the gateway composed, which the client cannot fix.
+  // Any other 4xx status concerns the request composed by the gateway, which the client cannot fix.
   return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 
@@ -158,7 +157,7 @@ function retryAfter(value: string | undefined): string | undefined {
 }
 
 /**
- * Returns whether a response reports a missing permission in any of the forms that the upstream uses. A denial that the
+ * Returns whether a response reports a missing permission in any of the forms used by the upstream. A denial that the
  * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
@@ -185,7 +184,7 @@ interface ErrorReading {
   readonly shape: ErrorShape;
   /** The upstream's original message. Undefined unless the body has one of the two JSON forms. */
   readonly message?: string;
-  /** The second message of a body that combines both JSON forms. */
+  /** The second message in a body that combines both JSON forms. */
   readonly otherMessage?: string;
   /** True if the body is JSON in any form. */
   readonly isJson: boolean;
@@ -201,7 +200,7 @@ export function errorShape(response: UpstreamResponse): ErrorShape {
   return readError(response).shape;
 }
 
-/** Reads an error response in any of the known forms. A streamed body has the form `other`. */
+/** Reads an error response in any of the known forms. The form of a streamed body is `other`. */
 function readError(response: UpstreamResponse): ErrorReading {
   if (!Buffer.isBuffer(response.body)) return { shape: 'other', isJson: false };
   if (response.body.length > MAX_ERROR_BYTES) return { shape: isHtmlType(response) ? 'html' : 'other', isJson: false };
@@ -240,8 +239,8 @@ function member(value: unknown, name: string): unknown {
 const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
- * Returns the input without the comments and XML declarations at its beginning. Each is removed separately, because a
- * single regular expression for all of them would backtrack, and each additional comment would double the time.
+ * Returns the input without leading comments and XML declarations. They are removed one at a time, because a single
+ * regular expression for all of them would backtrack, and each additional comment would double the time.
  */
 function withoutProlog(text: string): string {
   let at = 0;
@@ -257,7 +256,7 @@ function withoutProlog(text: string): string {
 
 /**
  * The length of the part of a body that is searched for the beginning of HTML. It leaves room for white space between
- * the two words of a document type.
+ * the two words of a document type declaration.
  */
 const HTML_START_LENGTH = 1000;
 

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../model/upstream-failure.ts';
 
-/** How far an exchange had progressed when it failed. */
+/** The phase in which an exchange failed. */
 export type ExchangePhase = 'connecting' | 'waiting' | 'body';
 
 const DEADLINE_CODES = new Set([
@@ -17,7 +17,7 @@ const ABORTED_CODES = new Set([
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  // Used when the reader of the body stops reading.
+  // The error used when a body's reader stops reading.
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 

@@ -7,7 +7,7 @@ import { sendingFailure, type WireRequest } from '../sending.ts';
 import type { AddressHealth } from '../upstream-health.ts';
 import type { UpstreamOptions } from '../upstream-options.ts';
 
-/** One address of the upstream, in the form that the probes use. */
+/** One address of the upstream, as used by the probes. */
 export interface ProbedAddress {
   /** The host and the port. */
   readonly host: string;
@@ -24,12 +24,12 @@ export interface AddressChange {
 
 /** Distributes requests among several addresses of the upstream, and avoids those that fail. */
 interface AddressPool {
-  /** Connections that use the address chosen for each request. */
+  /** Connections to the address chosen for each request. */
   readonly connections: Connections;
   /** A proxy that uses the address chosen for each request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
-  /** Records that the probes of an address have failed or have succeeded again. */
+  /** Records that the probes of an address have failed, or that they succeed again. */
   probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
   health(): readonly AddressHealth[];
 }
@@ -79,7 +79,7 @@ export function createAddressPool(
     return best;
   };
   /**
-   * Returns the address for a request, even if no address is usable, because it is the circuit that decides whether
+   * Returns the address for a request, even if no address is usable, because only the circuit determines whether
    * requests are sent at all.
    */
   const choose = (avoided?: string): Member => {
@@ -121,14 +121,14 @@ export function createAddressPool(
       if (outcome === 'succeeded') return readmit(member);
       const now = clock();
       member.failures += 1;
-      // Requests that were already in progress when the address was ejected do not eject it again.
+      // Requests that were in progress when the address was ejected do not eject it again.
       if (now >= member.ejectedUntil && (member.failures >= limit || member.ejections > 0)) eject(member, now);
     };
   };
 
   const dispatch = (to: (member: Member) => Pick<Dispatcher, 'dispatch'>) => ({
     dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
-      // A repeated request is sent to a different address.
+      // A retry is sent to a different address.
       const member = choose(request.sentTo);
       request.sentTo = member.host;
       return to(member).dispatch(request, observed(request, handler, begin(member)));
@@ -189,7 +189,7 @@ type Outcome = 'succeeded' | 'failed' | 'neutral';
 /** Returns the outcome of a request that received a response. */
 const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
-/** Whether each kind of failure is the fault of the address. */
+/** Whether each kind of failure is the address's fault. */
 const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
   refused: 'failed',
   reset: 'failed',

@@ -15,8 +15,8 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Creates the probes. An address is healthy if it responds with a status below 500. A refusal of the probe also counts
- * as healthy, because the probe is sent without a credential. `onChange` is called when enough consecutive probes have
- * contradicted the known result.
+ * as healthy, because the probe is sent without a credential. `onChange` is called when enough consecutive probes
+ * contradict the known result.
  */
 export function createHealthProbes(
   { intervalSeconds, timeoutMs, unhealthyAfter, healthyAfter }: UpstreamOptions['probe'],
@@ -25,7 +25,7 @@ export function createHealthProbes(
   onChange: (address: ProbedAddress, result: 'passed' | 'failed') => void,
 ): HealthProbes {
   let timer: NodeJS.Timeout | undefined;
-  /** For each address, the number of consecutive probes whose result differs from the known one. */
+  /** For each address, the number of consecutive probes whose result differs from the known result. */
   const differing = new Map<ProbedAddress, number>();
 
   const succeeds = async ({ connections }: ProbedAddress): Promise<boolean> => {
