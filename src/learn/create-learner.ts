@@ -63,7 +63,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // The name of a documented field is not confidential, even if it is also a person's name.
+  // The name of a documented field is not confidential, even when it is also a person's name.
   const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();

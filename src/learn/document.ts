@@ -1,4 +1,4 @@
-/** The parts of a schema that sampling uses. */
+/** The parts of a schema that are used in sampling. */
 export interface SchemaNode {
   readonly $ref?: string;
   readonly description?: string;
@@ -25,14 +25,14 @@ export interface ResponseNode {
   readonly content?: Readonly<Record<string, MediaNode | undefined>>;
 }
 
-/** The parts of an operation that sampling uses. */
+/** The parts of an operation that are used in sampling. */
 export interface OperationNode {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, ResponseNode>>;
   readonly 'x-paging'?: { readonly observedPageSize?: number };
 }
 
-/** The parts of the OpenAPI document that sampling uses. */
+/** The parts of the OpenAPI document that are used in sampling. */
 export interface DocumentNode {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
   readonly components: {

@@ -160,7 +160,7 @@ export interface Site {
   readonly alternative?: boolean;
 }
 
-/** Returns the component that a reference points to. */
+/** Returns the component to which a reference points. */
 export function referenced(document: DocumentNode, reference: string): Site | undefined {
   const name = reference.split('/').at(-1) ?? '';
   const schema = document.components.schemas[name];

@@ -13,7 +13,7 @@ export interface BaselineFile {
   readonly file: string;
   /** True if the file did not exist at startup, so no violations are accepted yet. */
   readonly missing: boolean;
-  /** Returns all entries, including those that have expired. */
+  /** Returns all entries, including expired entries. */
   read(): Baseline;
   /** Returns the expired entries. `now` is in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];
@@ -130,7 +130,7 @@ function expiriesOf({ accepted }: Baseline): ReadonlyMap<string, number> {
   );
 }
 
-/** Replaces the file, or the file that a symbolic link points to, and preserves the permissions. */
+/** Replaces the file, or the target of a symbolic link, and preserves the permissions. */
 async function writeBaseline(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   const mode = await stat(target).then(

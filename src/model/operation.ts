@@ -1,7 +1,7 @@
 /** The methods of documented operations. Every path that supports GET also supports HEAD. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
-/** What a fact in the contract is based on. */
+/** The source of a fact in the contract. */
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
 /** The type to which a parameter's text is converted before the generated schema validates the parameter. */
@@ -166,7 +166,10 @@ export type Decision =
        */
       readonly alternatives?: readonly string[];
     }
-  /** The upstream decides, because the caller is not in the roles file or because the node's author is unknown. */
+  /**
+   * The decision is left to the upstream, because the caller is not in the roles file or because the node's author is
+   * unknown.
+   */
   | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };
 
 /** Formats a requirement as one readable line. */

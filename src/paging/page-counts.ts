@@ -107,7 +107,7 @@ export interface SharedPageCounts {
   find(key: string): Promise<number | undefined>;
 }
 
-/** The parts of the shared state that the page counts need. */
+/** The parts of the shared state that page counts need. */
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;
@@ -150,7 +150,7 @@ export function sharePageCounts(
   return {
     counts: {
       ...counts,
-      // An outdated count could cause existing pages to be refused.
+      // With an outdated count, existing pages could be refused.
       learned: (key) => (isSynced() ? counts.learned(key) : undefined),
       learn(key, pageCount, tags, generation) {
         if (!counts.learn(key, pageCount, tags, generation) || pageCount === undefined) return false;

@@ -46,7 +46,7 @@ export interface Permissions {
   compile(requirement: Requirement | undefined): CompiledRequirement;
   /**
    * Returns whether the caller may read the fields `visibility` and `recipients`. If only the upstream knows the
-   * caller's grants, the upstream decides.
+   * caller's grants, the decision is left to the upstream.
    */
   mayReadPrivateFields(grants: Grants): boolean;
   readonly subjects: readonly Subject[];

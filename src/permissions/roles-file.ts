@@ -73,8 +73,8 @@ export function unmappedPolicyOf(
 }
 
 /**
- * Parses and checks a roles file. `catalogue` contains the names that the contract knows. If there are any errors,
- * throws a `StartFault` with all of them.
+ * Parses and checks a roles file. `catalogue` contains the names in the contract. If there are any errors, throws a
+ * `StartFault` with all of them.
  */
 export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
   const parsed = parseRolesText(text, source);

@@ -12,14 +12,17 @@ import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
-/** The parts of the gateway that handle requests, compiled at startup. Both live traffic and `explain` use them. */
+/**
+ * The parts of the gateway that handle requests. They are compiled at startup. Both live traffic and `explain` use
+ * them.
+ */
 export interface CompiledGateway {
   readonly contract: Contract;
   /** Each operation's plan, by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
   /**
-   * Recompiles an operation's plan after its levels have changed. Requests in progress finish with the plan with which
-   * they started. Unknown ids are ignored.
+   * Recompiles an operation's plan after its levels have changed. Requests in progress continue to use the plan with
+   * which they started. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
   /** The limits of `rateLimits`. Undefined if `rateLimits` is not configured. */

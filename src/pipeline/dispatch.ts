@@ -23,9 +23,9 @@ export interface Dispatched {
 }
 
 /**
- * Processes a request and returns the reply that its plan produces. Returns synchronously if there is nothing to wait
- * for. Throws or rejects with a `GatewayError` if the request is refused. The public server, `portico check` and
- * `portico learn` all use this function.
+ * Processes a request and returns the reply from its plan. Returns synchronously if there is nothing to wait for.
+ * Throws or rejects with a `GatewayError` if the request is refused. The public server, `portico check` and `portico
+ * learn` all use this function.
  */
 export function dispatch(
   gateway: CompiledGateway,
@@ -120,7 +120,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 
 /**
  * Returns whether to remember how a target was interpreted. The target of a cacheable page is remembered only after the
- * page has been found in the cache. Targets that are requested only once therefore cannot fill the memo.
+ * page has been found in the cache. Targets that are requested only once therefore cannot fill the cache of targets.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

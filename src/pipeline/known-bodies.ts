@@ -7,7 +7,7 @@ import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './stage.ts';
 import type { BodyFacts } from './reply.ts';
 
-/** Returns the facts that stages need about a body. `json` is undefined if the body is not JSON. */
+/** Returns the facts about a body that stages need. `json` is undefined if the body is not JSON. */
 export function bodyFactsOf(
   { operation, cache }: Pick<PlannedOperation, 'operation' | 'cache'>,
   json: unknown,
@@ -52,7 +52,7 @@ export interface DecodedResponse {
   readonly bytes: Buffer;
 }
 
-/** A valid response and the facts that were read from it. */
+/** A valid response and the facts read from it. */
 export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];

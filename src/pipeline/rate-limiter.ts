@@ -34,7 +34,7 @@ interface RateLimiterParts {
   /** The Redis server that stores the shared budgets. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
   /**
-   * Counts a request against a budget that several processes share without Redis. If the promise is rejected, this
+   * Counts a request against a budget shared by several processes without Redis. If the promise is rejected, this
    * process counts the request itself.
    */
   readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;

@@ -26,7 +26,7 @@ export type ScanResponse = (
   response: DecodedResponse,
 ) => ScannedResponse | 'closer' | undefined;
 
-/** The parts of the contract that scans need. */
+/** The parts of the contract that are needed for scans. */
 type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
 
 /**

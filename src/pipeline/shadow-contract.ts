@@ -32,7 +32,7 @@ export interface ShadowContract {
   dropped(): number;
 }
 
-/** The parts of a shadow contract. */
+/** The dependencies of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
   /** Records the differences found in one request. They go into a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
@@ -190,7 +190,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // In reports, undocumented paths have `*` in place of parameters, so `*` also replaces the parameter names here.
+  // In reports, `*` replaces parameters in undocumented paths, so `*` also replaces the parameter names here.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -216,8 +216,8 @@ interface CollectedViolations {
 }
 
 /**
- * Returns the violations in a message that the shadow contract would newly refuse or report, and those that it would
- * newly accept.
+ * Returns the violations in a message that the shadow contract would newly refuse or report, and the violations that it
+ * would newly accept.
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [

@@ -249,7 +249,7 @@ const NUL = /%00/;
 /**
  * Returns the reason why a target is refused in every mode, or undefined if the target is safe. A target is unsafe if
  * it contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments count
- * even if they are encoded, or written with a backslash or a Tomcat path parameter.
+ * even when they are encoded or written with a backslash or a Tomcat path parameter.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))

@@ -43,7 +43,7 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
 }
 
 /**
- * Records that the upstream reported a server error. The response counts as a failure even if its body is valid. If
+ * Records that the upstream reported a server error. The response counts as a failure even when its body is valid. If
  * the body violates the contract, the violations are recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {

@@ -18,7 +18,7 @@ export function mayShow(text: string): boolean {
 
 /**
  * Returns the beginning of a finding's message, or undefined if the message may not be shown. Findings contain no
- * values to begin with, so this is a second line of defense.
+ * values in the first place, so this check is a second line of defense.
  */
 export function shownText(text: string | undefined): string | undefined {
   return text === undefined || !mayShow(text) ? undefined : text.slice(0, MAX_TEXT);

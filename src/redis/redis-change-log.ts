@@ -94,7 +94,7 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied, so
- * it misses nothing even if it was disconnected. The listener is reset if the server has lost or trimmed entries, if
+ * it misses nothing even after being disconnected. The listener is reset if the server has lost or trimmed entries, if
  * the listener throws, or if the log contains a change that this version does not know.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {

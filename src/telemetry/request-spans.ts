@@ -7,7 +7,7 @@ import { safePath } from '../privacy/path-text.ts';
 import { siblingSpan } from './trace-context.ts';
 import { spendsErrorBudget } from './request-metrics.ts';
 
-/** The facts about the gateway that appear in spans, all of which come from the contract and the configuration. */
+/** The facts about the gateway that appear in spans. All of them come from the contract and the configuration. */
 export interface SpanSubject {
   readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[];
   /** The prefix of the paths that clients use. */

@@ -19,7 +19,7 @@ export interface TraceContext {
 
 /** Decides which traces are sampled, that is, exported. */
 export interface Sampling {
-  /** The fraction, from 0 to 1, of traces to sample if Portico decides. */
+  /** The fraction, from 0 to 1, of traces to sample when Portico makes the decision. */
   readonly ratio: number;
   /** The callers whose `sampled` flag takes precedence over the fraction. */
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';

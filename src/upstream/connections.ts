@@ -206,9 +206,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
   };
 }
 
-/**
- * Returns true if the bytes may be the beginning of an interim response, even if there are too few bytes to be sure.
- */
+/** Returns true if the bytes are, or may become, the beginning of an interim response. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

@@ -144,7 +144,10 @@ const GROUP = {
   hopByHop: 1,
   /** `Host` and `Expect`, which also apply to a single connection. */
   connectionRequest: 2,
-  /** Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended instead. */
+  /**
+   * Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended rather than
+   * replaced.
+   */
   forwarding: 4,
   /** Headers that would change the method after the gateway has already allowed the request. */
   methodOverride: 8,

@@ -89,7 +89,7 @@ const OUTCOMES: Readonly<Record<UpstreamFailureKind, CircuitOutcome>> = {
   reset: 'failure',
   truncated: 'failure',
   deadline: 'failure',
-  // The upstream responded, so the transport works even if the response exceeds the size limit.
+  // The upstream responded, so the transport works even when the response exceeds the size limit.
   too_large: 'success',
   // Failures caused by the gateway or the client do not count against the upstream.
   aborted: 'neutral',

@@ -292,8 +292,8 @@ const ENDLESS = 1_000_000_000;
 const MAX_STREAMS = 4096;
 
 /**
- * Returns options under which timeouts, the queue and the circuit never affect a request. The only remaining limits are
- * those that protect memory: the maximum size of a response, and a generous maximum number of streams.
+ * Returns options under which timeouts, the queue and the circuit never affect a request. The only remaining limits
+ * protect memory: the maximum size of a response, and a generous maximum number of streams.
  */
 export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
   return {

@@ -142,8 +142,8 @@ async function fetchJson(upstream: Upstream, target: string, headers: readonly (
 
 const NAMED = /key$/i;
 /**
- * Matches the names of keys with secret values. In a request path, such a value would appear in the logs of the
- * server and of its proxies.
+ * Matches the names of keys with secret values. In a request path, a secret value would appear in the logs of the
+ * server and its proxies.
  */
 const SECRET =
   /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;

@@ -142,7 +142,7 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 export function failureWords({ code, message, cause }: GatewayError): string {
   // Only connections that could not be established have their own reason.
   const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
-  // The error codes of the HTTP client itself add no information.
+  // The HTTP client's own error codes add no information.
   if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;
   if (facts.cause === 'tls_certificate_error')
     return `The upstream's certificate is not trusted (${facts.code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;

@@ -50,7 +50,7 @@ interface Position {
   readonly placeSchema: PlaceSchema;
   /** The name of the field. Array elements have the name of their array. */
   readonly name: string;
-  /** The hash of the item that the value belongs to. */
+  /** The hash of the item to which the value belongs. */
   readonly item: number;
 }
 
@@ -83,7 +83,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/** Returns false if the value has an id whose type is not the documented one. Many items may share such an id. */
+/** Returns false if the value has an id of an undocumented type, because many items may share such an id. */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');
@@ -117,8 +117,8 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
 }
 
 /**
- * Returns the path that observations about an undescribed place are stored under. The path of a component without a
- * type is not used, because many places share such a component.
+ * Returns the path under which observations about an undescribed place are stored. The path of a component without a
+ * type is not used, because many places share such components.
  */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
@@ -262,8 +262,8 @@ function canHoldWord(placeSchema: PlaceSchema, name: string, value: unknown): bo
 }
 
 /**
- * Returns the path that words are stored under: that of the schema that lists the words or, if there is no such schema,
- * that of the place itself.
+ * Returns the path under which words are stored: the path of the schema that lists the words or, if no schema lists
+ * them, the path of the place itself.
  */
 function vocabularyPath({ sites, written }: PlaceSchema): string {
   const listed = sites.find(({ schema }) => schema.enum !== undefined || schema['x-expected-enum'] !== undefined);

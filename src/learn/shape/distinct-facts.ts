@@ -4,7 +4,7 @@ export interface Whereabouts {
   readonly item: number;
 }
 
-/** Remembers the facts that have been recorded, so that repeated responses and objects are not counted again. */
+/** Remembers which facts have been recorded, so that repeated responses and objects are not counted again. */
 export interface DistinctFacts {
   /** Returns whether the fact about an item is new at this place, and remembers the fact. */
   readonly isNew: (fact: string, where: Whereabouts) => boolean;

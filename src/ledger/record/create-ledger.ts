@@ -36,10 +36,7 @@ export interface LedgerParts {
  */
 const WRITE_AFTER_MS = 500;
 
-/**
- * The maximum number of fingerprints that are remembered. They are needed only so that `size` can include new
- * violations.
- */
+/** The maximum number of fingerprints to remember. They are needed only so that `size` can include new violations. */
 const MAX_KNOWN = 100_000;
 
 /**

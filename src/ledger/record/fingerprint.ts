@@ -18,7 +18,7 @@ export type KindOf = (operation: string | undefined, status: number | undefined,
 
 const MAX_REMEMBERED = 4_096;
 
-/** The number of violation objects that are remembered, most recent first. */
+/** The number of recent violation objects to remember. */
 const MAX_RECENT = 16;
 
 /**

@@ -54,8 +54,8 @@ interface RedisStoreParts {
  */
 const OPEN_MS = 500;
 /**
- * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout
- * for commands that requests wait for.
+ * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout for
+ * commands on which requests wait.
  */
 const SCRIPT_MS = 2_000;
 /** The number of entries that one script reads. The number is small so that other commands are not delayed for long. */

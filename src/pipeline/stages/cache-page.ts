@@ -63,7 +63,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const requested: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
-    // Other callers may be waiting for the same page, so the fetch continues even if this client disconnects.
+    // Other callers may be waiting for the same page, so the fetch continues even when this client disconnects.
     const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;

@@ -34,7 +34,7 @@ export interface ForwardServices {
   /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Makes the cache store the operation's responses separately for each caller from now on. */
+  /** From now on, makes the cache store the operation's responses separately for each caller. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
@@ -104,7 +104,7 @@ export function forward(services: ForwardServices): StagePlanner {
 }
 
 /**
- * Records the details of an error response. In transparent mode, the request continues even if the details cannot be
+ * Records the details of an error response. In transparent mode, the request continues even when the details cannot be
  * read.
  */
 async function readFailure(
@@ -177,7 +177,8 @@ function builtRequest(
   };
 }
 
-// The minimum length of a credential to search for. A shorter credential could occur in a response by chance.
+// The minimum length of a credential for which responses are searched. A shorter credential could occur in a response
+// by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential with which it was fetched. */

@@ -241,7 +241,7 @@ async function commentFindings(
   const refusals = checkCommentVisibility({
     body,
     ...(await visibility()),
-    // If only the upstream knows the caller's permissions, the upstream decides.
+    // If only the upstream knows the caller's permissions, the decision is left to the upstream.
     grants: (permission) => exchange.delegated || services.hasPermission(exchange, permission),
     options: services.comments,
   });

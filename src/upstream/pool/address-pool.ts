@@ -79,7 +79,7 @@ export function createAddressPool(
     return best;
   };
   /**
-   * Returns the address for a request, even if no address is usable, because only the circuit determines whether
+   * Returns the address for a request, even when no address is usable, because only the circuit determines whether
    * requests are sent at all.
    */
   const choose = (avoided?: string): Member => {

@@ -70,8 +70,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates an index file next to the ledger, which is impossible in a read-only folder. No process can
-      // write to a ledger in such a folder, so the ledger can be opened as immutable.
+      // SQLite cannot create its index file next to the ledger in a read-only folder. No process can write to a ledger
+      // in such a folder, so the ledger can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
