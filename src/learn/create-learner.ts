@@ -14,8 +14,8 @@ import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 /** Samples responses. Sampling is fast enough to run while requests are handled. */
 export interface Learner {
   /**
-   * Returns whether to sample the next response of an operation. All of the first {@link ENOUGH} responses are sampled,
-   * and one in {@link SAMPLE} after that.
+   * Returns whether to sample the next response of an operation. The first {@link ENOUGH} responses are all sampled.
+   * After that, one in {@link SAMPLE} is sampled.
    */
   shouldSample(operation: string): boolean;
   sampleResponse(response: SampledResponse): void;

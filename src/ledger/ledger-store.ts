@@ -46,8 +46,8 @@ export interface StoreLimits {
 /** The storage behind a ledger. */
 export interface LedgerStore {
   /**
-   * Stores a batch completely or not at all. A rejected promise means that nothing was stored, except for
-   * `StoreUnavailable`, which means that the outcome is unknown.
+   * Stores a batch completely or not at all. If the promise is rejected with `StoreUnavailable`, the outcome is
+   * unknown. If it is rejected with any other error, nothing was stored.
    */
   write(batch: LedgerBatch): Promise<StoreState>;
   /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if the store cannot be reached. */

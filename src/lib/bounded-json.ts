@@ -44,8 +44,8 @@ const MALFORMED = { state: 'malformed' } as const;
  * so the nesting depth and the number of values are first determined from the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). With any other encoding, the decoder would have to replace bytes, which takes ten
-  // times as long.
+  // JSON is UTF-8 (RFC 8259 §8.1). In any other encoding, the decoder would have to replace bytes, which would make
+  // decoding ten times slower.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };

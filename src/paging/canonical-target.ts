@@ -55,7 +55,7 @@ function onlyIndexOf(pieces: readonly string[], name: string): number {
   return isRepeated ? -1 : first;
 }
 
-/** Returns whether a piece has the given name, which consists of letters. */
+/** Returns whether a piece has the given name. Names consist of letters. */
 function isNamed(piece: string, name: string): boolean {
   if (piece.startsWith(name)) return piece.length === name.length || piece[name.length] === '=';
   if (!piece.includes('%')) return false;

@@ -155,7 +155,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
   };
 }
 
-/** Returns a Redis client for the library, which only evaluates scripts with it. */
+/** Returns a Redis client for the library. The library uses the client only to evaluate scripts. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {

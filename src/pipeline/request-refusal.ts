@@ -7,7 +7,7 @@ import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
- * returns the gateway's own text, which describes the problem (rules, 8).
+ * returns the gateway's own description of the problem (rules, 8).
  */
 export function documentedText(
   { documentedErrors }: Pick<Operation, 'documentedErrors'>,

@@ -26,7 +26,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// The maximum number of characters to match, which limits the time spent on long strings.
+// The maximum number of characters to match. It limits the time spent on long strings.
 const MAX_MATCHED = 300;
 
 /**

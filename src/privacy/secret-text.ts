@@ -56,7 +56,7 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Image sizes, which are ignored because a word with an image size is not random. */
+/** Image sizes. They are ignored, because a word with an image size is not random. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
  * A word is considered random if more than this fraction of its pairs is rare. The lower limit applies to longer words,

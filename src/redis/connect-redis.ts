@@ -15,8 +15,8 @@ export type RedisReply = string | number | Buffer | null | RedisReply[];
 export class RedisUnavailable extends Error {}
 
 /**
- * A Lua script, which runs atomically. All of its keys must contain the same hash tag (the part in braces), so that
- * they are on the same node in a cluster.
+ * A Lua script. It runs atomically. All of its keys must contain the same hash tag (the part in braces), so that they
+ * are on the same node in a cluster.
  */
 export interface RedisScript {
   readonly source: string;

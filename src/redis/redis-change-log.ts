@@ -40,8 +40,8 @@ const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MIS
 /** The maximum number of changes that one read returns. */
 const BATCH = 1_000;
 /**
- * The maximum number of changes that wait while Redis is unavailable. If there are more, the log begins a new lineage,
- * which makes every gateway discard its stored data.
+ * The maximum number of changes that wait while Redis is unavailable. If there are more, the log begins a new lineage
+ * and every gateway discards its stored data.
  */
 const MAX_WAITING = 1_000;
 
@@ -143,8 +143,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // A reset has the same effect as this change, so the change is already applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
-      // The server may have appended the change even though the reply was lost. In that case, the change is applied
-      // twice, which does no harm.
+      // The server may have appended the change even though the reply was lost. In that case, the change is harmlessly
+      // applied twice.
       own.delete(id);
       throw error;
     }
@@ -279,7 +279,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
-        // Any other error means that the server cannot be reached, which is reported elsewhere.
+        // Any other error means that the server cannot be reached. This is reported elsewhere.
         else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }

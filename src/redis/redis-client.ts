@@ -20,8 +20,8 @@ export interface RedisClient {
  */
 const MAX_QUEUED_COMMANDS = 10_000;
 /**
- * Turns off the library's timeout, which creates a timer for each command but applies only to commands that have not
- * been sent yet.
+ * Turns off the library's timeout. It creates a timer for each command but applies only to commands that have not been
+ * sent yet.
  */
 const NO_TIMEOUT = { timeout: 0 };
 const RECONNECT_MS = { first: 50, longest: 2_000 };

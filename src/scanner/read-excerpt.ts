@@ -11,7 +11,7 @@ interface EventViews {
   readonly numbers: Float64Array;
 }
 
-/** The body, to which the addresses in events refer. */
+/** The body. The addresses in events refer to it. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */

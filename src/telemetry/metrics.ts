@@ -42,7 +42,7 @@ export interface Metrics {
   add(increase: readonly CountsIncrease[]): void;
   /** Returns the current values of this process's gauges and counters. */
   readNumbers(): NumericSources;
-  /** Returns the number of Portico's own series, which is the number of lines that they add to a scrape. */
+  /** Returns the number of Portico's own series. Each adds one line to a scrape. */
   seriesCount(): number;
   /** Returns the number of operations that have no separate series (see `maxSeries`). */
   foldedOperations(): number;

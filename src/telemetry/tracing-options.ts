@@ -186,8 +186,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e]*$/;
 
 /**
- * Parses pairs in the format of the standard environment variables, which is the W3C Baggage format. Returns undefined
- * if the input is invalid.
+ * Parses pairs in the W3C Baggage format, which the standard environment variables use. Returns undefined if the input
+ * is invalid.
  */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
   const pairs: [string, string][] = [];

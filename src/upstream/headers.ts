@@ -62,7 +62,7 @@ function forwardedHeaders(arrival: Arrival, omitted: number): (readonly [string,
 
 /**
  * Returns a request's end-to-end headers, without `Host` and `Expect`, as the flat list that undici expects. The
- * length that the sender declared is included only for a streamed body, where it is checked while the body is sent.
+ * declared length is included only for a streamed body, which is checked against it while being sent.
  */
 export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
   const isStreamed = body !== undefined && !Buffer.isBuffer(body);

@@ -37,7 +37,7 @@ export function createPrimaryChangeLog(workers: () => readonly Worker[], clock: 
   let listener: ChangeListener | undefined;
   let number = 0;
   /**
-   * The demotions of operations, which a worker that starts later must apply. A new worker needs no other changes,
+   * The demotions of operations. A worker that starts later must apply them. A new worker needs no other changes,
    * because it has no stored pages or credentials to remove.
    */
   const demotions = new Map<string, NumberedChange>();

@@ -23,7 +23,7 @@ export interface Worker extends WorkerIdentity {
   readonly peer: Peer;
 }
 
-/** Callbacks for worker events, which are logged and counted. */
+/** Callbacks for worker events. The events are logged and counted. */
 interface WorkerEvents {
   /** Called when a worker is ready to serve requests. `value` is the value that the worker passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;

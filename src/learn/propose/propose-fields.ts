@@ -49,7 +49,7 @@ function proposeField(owner: Owner, name: string, shape: Shape): Proposal {
   return { kind: 'field', place, statement, ...supportOf(shape, objects.seen), actions };
 }
 
-/** Proposes descriptions for maps, which are objects whose member names are data. */
+/** Proposes descriptions for maps, that is, objects whose member names are data. */
 function proposeMapKeys(path: string, objects: ObjectCounts, minResponses: number): Proposal[] {
   const { rest } = objects;
   if (rest === undefined || rest.answers < minResponses) return [];

@@ -265,7 +265,7 @@ const HOLDER = /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$/;
 const PEOPLE =
   /(?:user|voter|member|author|name|follower|assignee|reviewer|approver|watcher|owner|editor|reader|moderator|participant|contributor|contact|friend|colleague|employee)s$|people$|staff$/i;
 
-/** A single word, which may be a user name (`alice`) or a field name (`size`). */
+/** Matches a single word, such as a user name (`alice`) or a field name (`size`). */
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**

@@ -81,7 +81,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background work has no caller, except for a comparison with the shadow contract, which is attributed to the
+    // Background work has no caller. The exception is a comparison with the shadow contract, which is attributed to the
     // client whose request is compared.
     const hasCaller = trace.background !== true || violation.candidate !== undefined;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
@@ -120,7 +120,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     } catch (error) {
       if (!failing) parts.onLost?.(error);
       failing = true;
-      // New data is added to the pending counts, which are limited in size, until the batch is written.
+      // Until the batch is written, new data is added to the pending counts, which are limited in size.
       if (error instanceof StoreUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;

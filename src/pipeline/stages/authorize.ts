@@ -30,8 +30,8 @@ export function authorize(decideOn: Decide, challenge: string): StagePlanner {
       if (level === 'off') return undefined;
       return (next) => {
         const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
-          // In transparent mode, the decision is based on the name in the credential, which only the response can
-          // confirm.
+          // In transparent mode, the decision is based on the name in the credential. Only the response can confirm
+          // this name.
           const isClaim = planned.transparent && level !== 'enforce' && isAwaitingResponse(exchange.trace);
           traceDecision(exchange.trace, level, isClaim ? UNKNOWN_CALLER : decision);
           if (decision.verdict === 'denied' && level === 'enforce')

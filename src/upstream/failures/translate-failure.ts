@@ -146,8 +146,8 @@ function htmlPage(): GatewayError {
 }
 
 /**
- * Returns a `Retry-After` value that may be forwarded, which must be a number of seconds or a date (RFC 9110 §10.2.3).
- * Returns undefined for anything else.
+ * Returns a `Retry-After` value if it is a number of seconds or a date (RFC 9110 §10.2.3) and may therefore be
+ * forwarded. Returns undefined for anything else.
  */
 function retryAfter(value: string | undefined): string | undefined {
   const text = value?.trim() ?? '';

@@ -30,7 +30,7 @@ const BATCH_PAGES = 4_000;
 
 /**
  * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`.
- * `callerKey` is the key for hashing callers, which is stored in new tables and is random by default.
+ * `callerKey` is the key for hashing callers. It is stored in new tables and is random by default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
   return convertFileErrors(path, () => {
