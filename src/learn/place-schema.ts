@@ -16,7 +16,8 @@ export interface PlaceSchema {
   /** The schema at the place itself, before its reference is followed. */
   readonly written: Site;
   /**
-   * The schema after its reference is followed. Observations about an object are stored under the path of this schema.
+   * The schema at the place after its reference, if any, is followed. Observations about an object are stored under the
+   * path of this schema.
    */
   readonly owner: Site;
   /** True if the contract says nothing about the place, or only that it is an object. */

@@ -29,7 +29,7 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** The data recorded since the last batch. It consists of plain values so that it can be sent to another thread. */
+/** The data recorded since the last batch. It consists of plain values, so that it can be sent to another thread. */
 export interface LedgerBatch {
   /** The number of the batch. Within a process, each batch has a higher number than the previous one. */
   readonly number: number;

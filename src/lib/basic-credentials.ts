@@ -30,8 +30,8 @@ const MAX_NAME_LENGTH = 256;
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**
- * Parses the credential in an `Authorization` header. Returns undefined for other schemes, values that are too long,
- * names that are empty or too long, control characters, and text that is not valid UTF-8.
+ * Parses the credential in an `Authorization` header. Returns undefined for any other scheme, if the value is too long,
+ * if the name is empty or too long, or if the text contains control characters or is not valid UTF-8.
  */
 export function readBasicCredential(header: string): Credential | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;

@@ -6,8 +6,8 @@ export interface JsonLimits {
   readonly depth: number;
   /**
    * The maximum number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or of white space count as another value. All strings together may contain up to 16 escapes
-   * per allowed value.
+   * 64 bytes of a number or white space count as another value. All strings together may contain up to 16 escapes per
+   * allowed value.
    */
   readonly values: number;
 }
@@ -96,8 +96,8 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // Where the number or the white space before the next structural byte begins.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // Reaching this position within a number or white space exceeds the limit on values. The position is recalculated
-  // only when it is reached.
+  // The position at which a number or white space would exceed the limit on values. The position is recalculated only
+  // when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end || at < (end = farthest()); at += 1) {

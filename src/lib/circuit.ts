@@ -7,15 +7,15 @@ interface CircuitOptions {
 }
 
 /**
- * The outcome of an attempt. An attempt that was aborted or never made is `neutral`, because it says nothing about the
- * server.
+ * The outcome of an attempt. The outcome of an attempt that was aborted or never made is `neutral`, because it says
+ * nothing about the server.
  */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
 /** The state of a circuit: all attempts are allowed, no attempts are allowed, or only a single trial is allowed. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** Called when a circuit opens, and when it closes after a successful trial. Not called after a failed trial. */
+/** Called when a circuit opens and when it closes after a successful trial, but not after a failed trial. */
 type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
 
 /** A circuit breaker. It blocks attempts after a certain number of consecutive failures, and later allows a trial. */
@@ -26,8 +26,8 @@ interface Circuit {
    */
   waitSeconds(): number;
   /**
-   * Begins an attempt. Returns a function that must be called once with the outcome of the attempt. Call it only after
-   * `waitSeconds` has returned 0.
+   * Begins an attempt. Returns a function that must be called once with the outcome of the attempt. Call this method
+   * only after `waitSeconds` has returned 0.
    */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;

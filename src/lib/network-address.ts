@@ -64,7 +64,7 @@ const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arp
 
 /**
  * Returns whether a host name or address belongs to this machine or to a private network (RFC 1918, RFC 4193, RFC 6598,
- * RFC 6762, RFC 8375). A name without a dot, such as the name of a container, also counts as private.
+ * RFC 6762, RFC 8375). A name without a dot, such as a container's name, also counts as private.
  */
 export function isPrivateHost(host: string): boolean {
   if (IPV4.test(host)) return PRIVATE_IPV4.test(host);

@@ -6,10 +6,7 @@ interface Flight<T> {
 
 /** Runs a piece of work only once for all callers that request it at the same time. */
 interface SingleFlight<T> {
-  /**
-   * Starts `work`, or joins the work that is already running for `key`. Aborting `signal` ends only this caller's
-   * wait.
-   */
+  /** Starts `work`, or joins the work already running for `key`. Aborting `signal` ends only this caller's wait. */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys for which work is running. */
   readonly size: number;

@@ -59,8 +59,9 @@ export interface EntryHistory {
 }
 
 /**
- * Returns whether an entry represents an upstream failure, that is, a missing response or a 5xx status. Such an entry
- * cannot be accepted, because its acceptance would hide the next outage. A baseline entry for it has no effect.
+ * Returns whether an entry represents an upstream failure, that is, a missing response or a 5xx status. An entry for an
+ * upstream failure cannot be accepted, because accepting it would hide the next outage. A baseline entry for it has no
+ * effect.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
   return check === 'upstream' || status >= 500;
@@ -130,10 +131,7 @@ export interface ReplicaTraffic {
 export interface LedgerSnapshot {
   /** The time of the snapshot, in epoch milliseconds. */
   readonly takenAt: number;
-  /**
-   * The start of the period that is counted, in epoch milliseconds. Undefined if the snapshot covers the whole
-   * ledger.
-   */
+  /** The start of the counted period, in epoch milliseconds. Undefined if the snapshot covers the whole ledger. */
   readonly since: number | undefined;
   /** All release labels in the period, with the latest last. */
   readonly releases: readonly string[];
@@ -144,7 +142,7 @@ export interface LedgerSnapshot {
   readonly dropped: number;
   /** The gateways that share the ledger, most recently seen first. Undefined if the ledger is not shared. */
   readonly replicas?: readonly ReplicaTraffic[];
-  /** When a shared ledger was found to be empty, in epoch milliseconds. Counts from before that time are missing. */
+  /** When a shared ledger was found to be empty, in epoch milliseconds. Earlier counts are missing. */
   readonly lostAt?: number;
 }
 
@@ -161,7 +159,7 @@ export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: nu
 /** The name that queries use for all requests outside the contract. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
-/** Converts the operation in a query to the form used in entries, in which undocumented paths have no operation. */
+/** Converts the operation in a query to the form used in entries, where undocumented paths have no operation. */
 export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }

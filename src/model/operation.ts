@@ -22,7 +22,7 @@ export interface Parameter {
 }
 
 /**
- * The rules about request bodies that `x-request-rules` in the contract can name, each with its description. The
+ * The rules about request bodies that can be named in `x-request-rules` in the contract, each with its description. The
  * functions are in `pipeline/stages/validate-body.ts`.
  */
 export const REQUEST_RULES = {

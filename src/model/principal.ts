@@ -6,7 +6,7 @@ export interface Principal {
    */
   readonly name: string | undefined;
   /**
-   * The audience that consists of this caller alone. It begins with `caller:`, and separates the caller's stored
+   * The audience that consists of this caller alone. It begins with `caller:` and separates the caller's stored
    * responses from those of all other callers. It never contains a raw credential.
    */
   readonly audience: string;

@@ -28,13 +28,13 @@ export interface Overridden {
   /** When the refusal of all requests ends, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
   /**
-   * How long a response may be served after it has become stale, in seconds, and the end of the override, in epoch
+   * How long a response may be served after becoming stale, in seconds, and when the override ends, in epoch
    * milliseconds.
    */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
 }
 
-/** Applies the overrides of a single operation to its levels. Returns undefined if no override has an effect. */
+/** Applies an operation's overrides to its levels. Returns undefined if no override has an effect. */
 export function applyOverrides(
   active: readonly Override[],
   checks: Checks,

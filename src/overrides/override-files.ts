@@ -39,7 +39,10 @@ export function readOverrideFiles(file: string): StoredOverrides {
   return { active: text === undefined ? [] : parseOverrides(text), events };
 }
 
-/** Creates the writer. `onError` is called for each failed write, after which the overrides remain only in memory. */
+/**
+ * Creates the writer. `onError` is called for each failed write. After a failed write, the overrides remain only in
+ * memory.
+ */
 export function createOverrideFiles(
   file: string,
   onError: (error: unknown) => void,

@@ -48,7 +48,7 @@ export function overrideId(override: OverrideChange & { readonly operation: stri
   return `${override.operation} ${changeId(override)}`;
 }
 
-/** Returns the part of an override's id after the operation: the name of a check, `force-stale` or `disable`. */
+/** Returns the part of an override's id that follows the operation: the name of a check, `force-stale` or `disable`. */
 export function changeId(change: OverrideChange): string {
   return change.kind === 'level' ? change.check : change.kind;
 }

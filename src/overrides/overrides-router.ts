@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 65_536;
 /**
  * Creates the router that lets operators list, set and end overrides, both on the admin side and in the console.
  * `guard` protects the changes. In a response, `stored` is false if a change took effect but could not be written to
- * its file.
+ * the file.
  */
 export function createOverridesRouter(overrides: Overrides, guard: readonly RequestHandler[] = []): Router {
   const router = express.Router();

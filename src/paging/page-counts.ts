@@ -8,9 +8,7 @@ import type { PagingOptions } from './paging-options.ts';
 
 /** Page counts learned from responses. Their keys are cache keys without `page` (rules, 5). */
 export interface PageCounts {
-  /**
-   * Returns the learned count, unless the count is too old or one of its tags has been dropped since it was learned.
-   */
+  /** Returns the learned count unless it is too old or one of its tags has been dropped since. */
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
@@ -258,7 +256,7 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page whose number is above the page count in its own response. Returns undefined for any
+ * Returns the refusal of a page whose number exceeds the page count in its own response. Returns undefined for any
  * other page. Empty lists and first pages are never refused (rules, 5).
  */
 export function pageOutOfBounds({ page, pageCount, firstPage }: ReturnedPage): PageRefusal | undefined {

@@ -32,8 +32,8 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
 
   const learn = (nodeId: string, name: string, at = clock()) => {
     const known = authors.get(nodeId);
-    // Most nodes on a page are already in the cache, and inserting each of them again would take longer than
-    // validating the page.
+    // Most nodes on a page are already in the cache, and inserting every node again would take longer than validating
+    // the page.
     if (known?.name === name) known.learnedAt = at;
     else authors.set(nodeId, { name, learnedAt: at });
   };

@@ -75,8 +75,7 @@ function handleTarget(
 }
 
 /**
- * Runs a plan and, in transparent mode, then records whether the upstream's response shows that the credential is
- * valid.
+ * Runs a plan. In transparent mode, then records whether the upstream's response shows that the credential is valid.
  */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,

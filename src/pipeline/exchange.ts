@@ -18,7 +18,7 @@ export interface KnownRequest {
   readonly trace: Trace;
 }
 
-/** A request that matches a plan. `admit` decodes the target once so that no later stage has to parse it again. */
+/** A request that matches a plan. `admit` decodes the target once, so that no later stage has to parse it again. */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** The audience whose stored responses may be sent to this caller. */

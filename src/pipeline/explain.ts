@@ -252,7 +252,10 @@ function levelEntry({ id }: Operation, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
-/** Describes what a request without a credential lacks: a credential or, if possible, a configuration entry. */
+/**
+ * Describes what a request without a credential needs in order to be allowed: a credential or, if possible, a
+ * configuration entry.
+ */
 function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
   return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;

@@ -64,8 +64,8 @@ export interface KnownBody extends DecodedResponse {
 /** Remembers the last valid response for each key so that identical bytes are not parsed and checked again. */
 export interface KnownBodies {
   /**
-   * Returns the remembered response if its bytes are identical. The bytes themselves are compared rather than hashes,
-   * so collisions are impossible.
+   * Returns the remembered response if its bytes are identical. The bytes themselves are compared rather than their
+   * hashes, so collisions are impossible.
    */
   find(key: string, response: DecodedResponse): KnownBody | undefined;
   /** Remembers a valid response. The first call for a key remembers only the key. */
@@ -99,8 +99,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
     maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // A response is remembered only when its key is seen for the second time, so that responses that are never requested
-  // again waste no memory.
+  // A response is remembered only the second time its key is seen, so that responses that are never requested again
+  // waste no memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {

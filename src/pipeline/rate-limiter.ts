@@ -102,8 +102,8 @@ export function createRateLimiter({
 }
 
 /**
- * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. Unverified callers use
- * the budget of their network, so that nobody can use up another caller's budget by forging a name.
+ * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. An unverified caller
+ * uses the budget of its network, so that nobody can use up another caller's budget by forging a name.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));

@@ -59,8 +59,7 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-// The approximate size, in bytes, of an entry, of a violation and of a query parameter, not counting the strings in
-// them.
+// The approximate sizes, in bytes, of an entry, a violation and a query parameter, not counting the strings in them.
 const ENTRY_BYTES = 800;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;

@@ -50,7 +50,7 @@ export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
 }
 
-/** Records that a credential could not be verified because the upstream failed. Such a request ends with an error. */
+/** Records that a credential could not be verified because the upstream failed. The request ends with an error. */
 export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);

@@ -57,7 +57,7 @@ interface CommandOptions {
 }
 
 /**
- * How a command ended. `refused`: the server replied with an error. `skipped`: the command was not sent, because the
+ * How a command ended. `refused`: the server replied with an error. `skipped`: the command was not sent because the
  * server was unavailable.
  */
 export type RedisOutcome = 'ok' | 'refused' | 'timeout' | 'failed' | 'skipped';
@@ -76,7 +76,7 @@ const CIRCUIT = { failures: 3, openSeconds: 1 };
 const REOPEN_MS = 500;
 
 /**
- * Errors that a server returns while it cannot serve any client. A server that returns any other error counts as
+ * The errors that a server returns while it cannot serve any client. A server that returns any other error counts as
  * available.
  */
 const SERVER_FAILS =

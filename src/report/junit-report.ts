@@ -98,7 +98,7 @@ function noTraffic(report: Report): JunitSuite {
 
 /**
  * Renders a comparison as JUnit XML. A violation that occurs only on the second side is a failed test case, or a
- * skipped one if it is accepted or an advisory. All other violations are passed test cases.
+ * skipped test case if it is accepted or an advisory. All other violations are passed test cases.
  */
 export const renderComparedJunit: RenderComparison = (comparison) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {

@@ -176,7 +176,10 @@ export function isExpired({ expires }: AcceptedViolation, now: number): boolean 
   return Number.isNaN(endsAt) || now >= endsAt;
 }
 
-/** Limits an entry to the scope, because an exported file may cover more. Returns an empty list if nothing remains. */
+/**
+ * Limits an entry to the scope, because an exported file may cover more than the scope. Returns an empty list if
+ * nothing remains.
+ */
 function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];
   if (since !== undefined && entry.lastSeenAt < since) return [];

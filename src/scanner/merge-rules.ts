@@ -32,7 +32,8 @@ export interface ValueRules {
   /** The allowed strings. */
   words: readonly string[] | undefined;
   /**
-   * The expected pattern and the expected words. A string that does not match them is valid, but the scan records it.
+   * The expected pattern and the expected words. A string that does not match them is valid but is recorded by the
+   * scan.
    */
   expectedPattern: string | undefined;
   expectedWords: readonly string[] | undefined;

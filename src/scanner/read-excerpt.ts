@@ -120,8 +120,8 @@ interface DifferenceRecords extends Pick<EventViews, 'integers'>, RecordedPlaces
 }
 
 /**
- * Returns a string for the differences in a body. Two bodies have the same string only if their reported differences
- * are the same.
+ * Returns a string that represents the differences in a body. Two bodies have the same string only if their reported
+ * differences are the same.
  */
 function keyOf({ integers, texts: { body, start }, members, departures, places, expectations }: DifferenceRecords) {
   let key = '';

@@ -70,8 +70,8 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
 
 /**
  * Creates the access log. A line contains only names, numbers and codes, never values from messages. The format is the
- * same as that of the process log. The lines are built here because a general-purpose logger would process every member
- * of an object for each line.
+ * same as that of the process log. The lines are built here, because a general-purpose logger would process every
+ * member of an object for each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { operations, stream, level, clock, principalNames, fingerprintOf, nameTag: tag = createNameTag() } = options;
@@ -183,7 +183,7 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
 
 /**
- * Creates a function that returns the current time in ISO 8601 format. The text is cached because many lines are
+ * Creates a function that returns the current time in ISO 8601 format. The text is cached, because many lines are
  * written in the same millisecond.
  */
 function createLogTime(clock: Clock): () => string {

@@ -208,10 +208,7 @@ function createIncreases(families: () => readonly Counts[]) {
   };
   return {
     take,
-    /**
-     * Runs a function that replaces the families, and makes the new families continue from the counts of the previous
-     * ones.
-     */
+    /** Runs a function that replaces the families, then makes the new families continue from the previous counts. */
     whileReplacing(replace: () => void) {
       if (reported === undefined) {
         replace();

@@ -83,8 +83,8 @@ export function siblingSpan(traceparent: string): string {
 }
 
 /**
- * Creates the log of an exchange's attempts. The first attempt has this `traceparent`, and each later attempt has its
- * own.
+ * Creates the log of an exchange's attempts. The first attempt has the given `traceparent`, and each later attempt has
+ * its own.
  */
 export function logAttempts(traceparent: string): AttemptLog {
   const attempts: Attempt[] = [];

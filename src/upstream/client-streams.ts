@@ -23,7 +23,9 @@ export function streamOwner({ kind, audience }: Principal, address: string): Str
  * upstream.
  */
 interface ClientStreams {
-  /** Throws an `UpstreamFailure` of kind `shed` if the limit on open streams, in total or per client, is reached. */
+  /**
+   * Throws an `UpstreamFailure` of kind `shed` if the total limit or the per-client limit on open streams is reached.
+   */
   check(owner: StreamOwner): void;
   /** Counts a stream without checking the limits. The first call of the returned function ends the stream. */
   begin(owner: StreamOwner): () => void;

@@ -246,7 +246,7 @@ export function createUpstream(
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
       }
-      // A transparent body may take any amount of time as long as bytes keep arriving. A separate limit applies to
+      // A transparent body may take any amount of time, as long as bytes keep arriving. A separate limit applies to
       // pauses.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(response.body)) done();

@@ -233,7 +233,7 @@ function joined(earlier: string | undefined, value: string): string {
 
 /**
  * Returns headers composed by the gateway as the flat list that undici expects. Headers that `endToEnd` would remove
- * are left out, and so are the groups in `omitted`.
+ * are left out, as are the groups in `omitted`.
  */
 function flatEndToEnd(headers: HeaderPairs, omitted: number): string[] {
   const flat: string[] = [];

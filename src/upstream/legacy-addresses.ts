@@ -10,8 +10,7 @@ export interface LegacyAddresses {
   /** Matches any address on a legacy origin, with plain slashes or with slashes escaped as in JSON. */
   readonly anywhere: RegExp;
   /**
-   * Matches an origin and base path that are followed by a delimiter. Group 1 contains the backslash if the slashes are
-   * escaped.
+   * Matches an origin and base path followed by a delimiter. Group 1 contains the backslash if the slashes are escaped.
    */
   readonly underBase: RegExp;
   /** The character codes of the host names' first characters, with bit 0x20 set. */
@@ -42,7 +41,7 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
     anywhere: new RegExp(origin + END, 'i'),
     underBase: new RegExp(origin + base + END, 'gi'),
     hostStarts: new Set(hosts.map((host) => host.charCodeAt(0) | LOWER_CASE)),
-    // In the worst case, every character of the base path is an escaped slash, and the pattern also needs the character
+    // In the worst case, every character of the base path is an escaped slash. The pattern also needs the character
     // after the path.
     longest: 'https:'.length + 4 + Math.max(...hosts.map((host) => host.length)) + address.basePath.length * 2 + 1,
   };

@@ -155,8 +155,8 @@ interface ProxiedRequest {
 /** The callbacks for the events of a proxied request. */
 interface ProxyEvents {
   /**
-   * Called when a socket has been assigned to the request. The socket may not be connected yet. `body` is the stream
-   * that is piped into the request.
+   * Called when a socket is assigned to the request. The socket may not be connected yet. `body` is the stream that is
+   * piped into the request.
    */
   onRequest(outgoing: ClientRequest, body: Readable): void;
   onResponse(incoming: IncomingMessage): void;
@@ -210,7 +210,8 @@ export function createProxy(origin: string): Proxy {
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The library parses paths as URLs to filter them, so it receives a constant path. The real path is sent unchanged.
+    // The library filters paths by parsing them as URLs, so it receives a constant path. The real path is sent
+    // unchanged.
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
   return (request, events) => {
@@ -261,8 +262,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The library recognizes a length only under its lower-case name. If the library found no length on a DELETE or
-  // OPTIONS request, it would set the length to 0, and the upstream would read the body as a second request.
+  // The library recognizes a length only if the header name is in lower case. If the library found no length on a
+  // DELETE or OPTIONS request, it would set the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

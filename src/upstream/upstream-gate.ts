@@ -16,7 +16,7 @@ export interface GatePass {
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response counts as a transport success, regardless of its
+   * `failure` is the transport failure, if there was one. Any response counts as a transport success, whatever its
    * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the first few failures
    * count toward the circuit.
    */

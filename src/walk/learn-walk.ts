@@ -23,10 +23,7 @@ interface LearnWalkOptions {
   readonly probePageSize: boolean;
   readonly onProgress: (progress: {
     readonly sent: number;
-    /**
-     * The number of requests that are still queued for the walk over the contract. Undefined after that walk has
-     * ended.
-     */
+    /** The number of requests still queued for the walk over the contract. Undefined after that walk has ended. */
     readonly left?: number | undefined;
     readonly operation: string;
   }) => void;
@@ -194,8 +191,8 @@ const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
- * Returns requests for follow relations and for pages of lists with attachments, because the plain walk requests too
- * few of them.
+ * Returns requests for follow relations and for list pages with attachments, because the plain walk requests too few of
+ * either.
  */
 function openPlaceRequests(ids: IdsOf): LearnRequest[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);

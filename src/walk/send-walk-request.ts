@@ -67,7 +67,7 @@ export async function sendWalkRequest(
   } catch (thrown) {
     const error = toError(thrown);
     trace.error = error.code;
-    // The body was truncated after the head had arrived, so a client would have received an incomplete response.
+    // The body was truncated after the head had arrived. A client would have received an incomplete response.
     end(trace.upstream?.status === undefined ? error.status : 0);
     return { kind: 'failure', error, trace };
   }
@@ -159,8 +159,8 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a streamed body to its end, and rejects if the body is truncated. A body is streamed only if it is too large
- * to be checked or is truncated, and a truncation becomes apparent only at the end.
+ * Reads a streamed body to its end, and rejects if the body is truncated. A body is streamed only if it is too large to
+ * be checked or is truncated. Truncation becomes apparent only at the end.
  */
 function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;
@@ -198,8 +198,7 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // The caller has an account on the upstream, but may not be in the roles file. A real upstream has no demo
-    // accounts.
+    // The caller has an account on the upstream but may not be in the roles file. A real upstream has no demo accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

@@ -136,7 +136,7 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns why there was no response, with the system's error code, for example `The upstream cannot be reached
+ * Describes why there was no response, including the system's error code, for example `The upstream cannot be reached
  * (ECONNREFUSED).`
  */
 export function failureWords({ code, message, cause }: GatewayError): string {

@@ -66,7 +66,7 @@ export interface Supervisor {
  */
 const BACK_OFF = { firstMs: 100, longestMs: 30_000, stableMs: 60_000 };
 
-/** Creates the supervisor. A worker has joined when it has called `join`, and is ready when it has called `ready`. */
+/** Creates the supervisor. A worker joins by calling `join`, and becomes ready by calling `ready`. */
 export function superviseWorkers({ count, fork, handlerOf, events, clock }: SupervisorParts): Supervisor {
   const ready = new Map<number, Worker>();
   const joined = new Map<number, Worker>();

@@ -39,8 +39,8 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
 }
 
 /**
- * Returns the method and path, such as `GET /services/v2/question.json`, for a response that belongs to a single
- * operation, and the readable path for any other response.
+ * Describes the location of a response: the method and path, such as `GET /services/v2/question.json`, if it belongs to
+ * a single operation, and the readable path otherwise.
  */
 function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];

@@ -32,7 +32,7 @@ export function proposeForms(seen: Observations, document: DocumentNode, minConf
   });
 }
 
-/** Returns the shapes of the values that violate the contract, keyed by the path of the schema and the keyword. */
+/** Returns the shapes of the values that violate the contract, keyed by schema path and keyword. */
 function brokenByPath({ broken }: Observations, minConfidence: number): ReadonlyMap<string, Map<string, Shape>> {
   const paths = new Map<string, Map<string, Shape>>();
   for (const [key, shape] of broken) {

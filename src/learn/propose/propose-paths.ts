@@ -6,8 +6,8 @@ import { componentName, freeName } from './propose-shapes.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 
 /**
- * Paths that the specification mentions but does not describe. Only these are added by default, because every caller
- * gains access to an added path.
+ * Paths that the specification mentions but does not describe. Only these paths are added by default, because every
+ * caller gains access to an added path.
  */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 

@@ -9,7 +9,7 @@ import { type Limits, type OverlayAction, placeName, type Proposal } from './pro
  */
 const CLOSED = 0.95;
 
-/** Proposes the words of fields whose vocabulary is closed. Words with less than the minimum confidence are omitted. */
+/** Proposes the words of fields whose vocabulary is closed. Words below the minimum confidence are omitted. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {

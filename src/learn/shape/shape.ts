@@ -247,8 +247,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
 }
 
 /**
- * Returns whether the names are data. Names are data if there are many of them, most objects have only a few of them,
- * and all values have the same types.
+ * Returns whether the names are data. They are if there are many names, most objects have only a few of them, and all
+ * values have the same types.
  */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;

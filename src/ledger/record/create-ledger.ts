@@ -77,7 +77,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // Each violation counts at most once per request, so that counts can be compared with the number of requests.
+    // Each violation is counted at most once per request, so that counts can be compared with the number of requests.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
@@ -197,7 +197,9 @@ export interface Ledger extends LedgerReader {
   record(trace: Trace): void;
   /** Returns the number of distinct violations. */
   size(): number;
-  /** Returns the number of violations and traffic rows that this process lost because of limits or failed writes. */
+  /**
+   * Returns the number of violations and traffic rows that this process has lost because of limits or failed writes.
+   */
   dropped(): number;
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;

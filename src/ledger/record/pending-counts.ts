@@ -99,7 +99,10 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   };
 }
 
-/** Returns the properties of a violation that the ledger stores. None of them contains a value from a message. */
+/**
+ * Returns the properties of a violation that are stored in the ledger. None of these properties contains a value from a
+ * message.
+ */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {

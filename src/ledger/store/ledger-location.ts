@@ -27,8 +27,8 @@ export interface LedgerLocation {
    */
   readonly mayBeReplaced: boolean;
   /**
-   * Opens the store for a gateway. Throws `LedgerStoreError` if the store is missing or unusable. Even a shared store
-   * that cannot be reached is opened, so that the gateway starts and can write to the store later.
+   * Opens the store for a gateway. Throws `LedgerStoreError` if the store is missing or unusable. A shared store is
+   * opened even when it cannot be reached, so that the gateway can start and write to it later.
    */
   open(writer: LedgerWriter): Promise<OpenedStore>;
   /**

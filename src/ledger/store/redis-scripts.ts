@@ -41,7 +41,7 @@ return {redis.call('HGET', base, 'callerKey'), redis.call('ZRANGE', base .. ':se
 
 /**
  * Adds a batch. Scripts are atomic, and if the memory is full, Redis refuses a script before its first write, so a
- * batch is stored completely or not at all. A batch that is already stored is not added again, even if a delayed copy
+ * batch is stored completely or not at all. A batch that is already stored is not added again, even when a delayed copy
  * of it arrives after a later batch from the same process.
  */
 export const WRITE_BATCH: RedisScript = {

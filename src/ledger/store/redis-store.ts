@@ -58,7 +58,7 @@ const OPEN_MS = 500;
  * commands on which requests wait.
  */
 const SCRIPT_MS = 2_000;
-/** The number of entries that one script reads. The number is small so that other commands are not delayed for long. */
+/** The number of entries read by one script. It is small, so that other commands are not delayed for long. */
 const ENTRIES_PER_READ = 25;
 const HOURS_PER_READ = 12;
 

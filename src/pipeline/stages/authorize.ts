@@ -180,8 +180,8 @@ interface DecideServices {
 
 /**
  * Creates the function that decides whether the caller may use an operation. The function looks up the author only if
- * that could change the verdict. If the caller's permissions are unknown, the upstream decides based on the caller's
- * own credential, but callers without a credential are denied.
+ * that could change the verdict. If the caller's permissions are unknown, the decision is left to the upstream, based
+ * on the caller's own credential. Callers without a credential are denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const decideNow = createDecisions(permissions);
@@ -259,8 +259,8 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
 }
 
 /**
- * Creates the function that looks up resources for decisions. If a lookup fails, the decision is made without its
- * result.
+ * Creates the function that looks up the resources on which decisions depend. If a lookup fails, the decision is made
+ * without its result.
  */
 export function createLookup(upstream: Upstream): FetchJson {
   return async (target, { authorization }) => {

@@ -30,7 +30,7 @@ export interface CachePageServices {
 }
 
 /**
- * Serves pages of lists from the cache. A stale page is served while it is being refreshed in the background, and when
+ * Serves pages of lists from the cache. A stale page is served while it is being refreshed in the background and when
  * the upstream fails.
  */
 export function cachePage(services: CachePageServices): StagePlanner {
@@ -205,7 +205,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
 
 /**
- * Returns a function that checks whether a page is stale or soon will be. "Soon" means the final fraction of the
+ * Returns a function that checks whether a page is stale or soon will be. "Soon" means in the final fraction of the
  * freshness lifetime. Each gateway chooses a random fraction between half of `share` and all of `share`, so that the
  * gateways do not all request the lock at the same time.
  */
@@ -239,7 +239,7 @@ type Because = 'miss' | 'stale' | 'bypass';
 
 /**
  * Returns whether a status means that this audience may not see the page. In that case, the stored copy must not be
- * served again, even if the upstream fails later.
+ * served again, even when the upstream fails later.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;

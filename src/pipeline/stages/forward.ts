@@ -127,7 +127,7 @@ async function readFailure(
 }
 
 /**
- * Returns an error response with a decoded body. In `observe` mode, the body may arrive compressed, because the
+ * Returns an error response with a decoded body. In `observe` mode, the body may be compressed on arrival, because the
  * client's `Accept-Encoding` is forwarded.
  */
 async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {

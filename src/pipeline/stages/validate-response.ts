@@ -175,8 +175,7 @@ function scanBody(
 }
 
 /**
- * Parses and checks a response. If the response is too deeply nested or too large to parse, returns the exceeded limit
- * instead.
+ * Parses and checks a response. If it is too deeply nested or too large to parse, returns the exceeded limit instead.
  */
 function parseBody(
   exchange: Exchange,
@@ -196,7 +195,7 @@ function parseBody(
 
 /**
  * Returns the facts about a response that is too deeply nested or too large to parse. Such a response counts as a
- * violation, except in `observe` mode, where it is not checked.
+ * violation except in `observe` mode, where it is not checked.
  */
 function excessFacts(
   exchange: Exchange,

@@ -23,8 +23,8 @@ export interface ReferenceContext {
 }
 
 /**
- * A route of the reference server. `operation` is the operation's number in the specification's table, or undefined
- * if the route is undocumented.
+ * A route in the reference server. `operation` is the operation's number in the specification's table, or undefined if
+ * the route is undocumented.
  */
 export interface LegacyRoute {
   readonly operation?: number;

@@ -27,7 +27,7 @@ const FOLLOWER_SORTS: ReadonlyMap<string, string> = new Map([
 
 /**
  * Renders a follow relation. The specification does not show the relation's fields, so the reference server defines its
- * own.
+ * own fields.
  */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {

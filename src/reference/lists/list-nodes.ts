@@ -9,7 +9,7 @@ interface NodeListing {
   readonly types: readonly string[];
   /** An additional condition, such as one on the parent. */
   readonly condition?: SqlCondition;
-  /** The sort order that is used if the requested one is absent or unknown. An empty string means oldest first. */
+  /** The sort order to use if the requested order is absent or unknown. An empty string means oldest first. */
   readonly defaultSort: 'active' | '';
   readonly toItem: (sql: Sql, node: NodeRow, caller: LegacyRequest['caller']) => Record<string, unknown>;
 }

@@ -40,7 +40,7 @@ interface List<Row> {
 }
 
 /**
- * Returns one page of a list in the envelope. A page after the last one is empty rather than an error, because clients
+ * Returns one page of a list in the envelope. A page after the last page is empty rather than an error, because clients
  * request pages 1 to 5 without checking whether they exist.
  */
 export function listPage<Row>(sql: Sql, query: URLSearchParams, defaults: PageDefaults, list: List<Row>) {

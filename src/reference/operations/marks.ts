@@ -11,7 +11,7 @@ const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wiki
 
 /**
  * Operation 12: turns a community wiki into an ordinary node and cancels its `wikified` action. If the node is not a
- * community wiki, the response is an HTML page with status 401, as it is on the legacy server.
+ * community wiki, the response is an HTML page with status 401, as on the legacy server.
  */
 export const cancelWiki: LegacyRoute = {
   operation: 12,

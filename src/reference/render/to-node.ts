@@ -178,7 +178,7 @@ function bodyAsHtml(body: string): string {
 
 /**
  * Renders a node's attachments. The specification does not show the attachments' fields, so the reference server
- * defines its own.
+ * defines its own fields.
  */
 function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);

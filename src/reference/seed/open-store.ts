@@ -117,7 +117,8 @@ function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
     password: name,
     realname: `${first} ${last}`,
     roles,
-    // One member of Super Users lacks View analytics, so that tests can verify that the action log requires both.
+    // One member of Super Users lacks View analytics, so that tests can verify that the action log requires both
+    // membership and the permission.
     groups: [...(index === 5 ? ['Super Users'] : []), ...(index < 3 ? ['Moderators'] : []), ...extraGroups],
     flags: index < 3 ? ['moderator'] : index === 11 ? ['superuser'] : [],
     noRealname: random.chance(0.25),

@@ -213,7 +213,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
 }
 
 /**
- * Inserts the action log, with ids in chronological order, and the favorites that the actions created. Returns the
+ * Inserts the action log, with ids in chronological order, and the favorites created by the actions. Returns the
  * highest id.
  */
 export function seedActions(

@@ -82,7 +82,10 @@ function postAnswer({ caller, param, body }: LegacyRequest, { sql, clock, url }:
   return jsonResponse(toNode(sql, answer, caller), 201, { Location: `${url}/services/v2/answer/${answer.id}.json` });
 }
 
-/** Redirects to the absolute URL of a question's newest answer. If there is no answer, redirects to the question. */
+/**
+ * Redirects to the absolute URL of a question's newest answer. If the question has no answer, redirects to the
+ * question.
+ */
 const latest: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/question/:nodeId/latest.json',

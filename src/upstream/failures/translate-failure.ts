@@ -12,7 +12,7 @@ import { toGatewayError } from './transport-failure.ts';
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
   /**
-   * The names of the top-level fields that a successful response to the operation can have. Empty if a successful
+   * The names of the top-level fields that a successful response for the operation can have. Empty if a successful
    * response is an array.
    */
   readonly documentedFields: ReadonlySet<string>;

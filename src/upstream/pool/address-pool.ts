@@ -51,7 +51,7 @@ const isUsable = (member: Member, now: number) => member.probe !== 'failed' && n
 /** After an ejection, the address receives only one request at a time until it has recovered. */
 const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight === 0;
 
-/** Creates a pool of the addresses with these origins. The pool opens its first connection for the first request. */
+/** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
 export function createAddressPool(
   origins: readonly string[],
   options: UpstreamOptions,
