@@ -37,7 +37,7 @@ interface SampledPath {
 interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** Earlier observations. The learner adds new ones to this object. */
+  /** Earlier observations. The learner adds new observations to this object. */
   readonly before: Observations;
   /**
    * True for a walk, which sends each request only once. If true, the structure of every response is remembered, so

@@ -44,8 +44,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Returns the host to use to reach a listener from this machine. If the listener is bound to all addresses, this is the
- * loopback address.
+ * Returns the host to use to reach a listener from this machine. If the listener is bound to all addresses, the host is
+ * the loopback address.
  */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';

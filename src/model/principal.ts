@@ -7,7 +7,7 @@ export interface Principal {
   readonly name: string | undefined;
   /**
    * The audience that consists of this caller alone. It begins with `caller:` and separates the caller's stored
-   * responses from those of all other callers. It never contains a raw credential.
+   * responses from other callers' stored responses. It never contains a raw credential.
    */
   readonly audience: string;
   /** The `Authorization` value to send upstream if credentials are forwarded. */

@@ -16,7 +16,7 @@ export interface OperationPagingConfig {
 /** The default values of all options. */
 export const DEFAULT_PAGING_OPTIONS: PagingOptions = { maxPageSize: 100, maxAgeSeconds: 300, maxEntries: 10_000 };
 
-/** Fills in the defaults. If an operation has its own maximum, it replaces the global one. */
+/** Fills in the defaults. An operation's own maximum, if any, replaces the global maximum. */
 export function toPagingOptions(
   config: Partial<PagingOptions> = {},
   operation: OperationPagingConfig = {},

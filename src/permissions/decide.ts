@@ -32,9 +32,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns the missing permissions, groups and flags, beginning with those of the alternative that is closest to being
- * met. If somebody else is the node's author, alternatives that require ownership are omitted unless there are no
- * others.
+ * Returns the missing permissions, groups and flags, beginning with the alternative that is closest to being met. If
+ * somebody else is the node's author, alternatives that require ownership are omitted unless there are no others.
  */
 function missingFrom(
   { alternatives }: CompiledRequirement,
@@ -55,7 +54,7 @@ function missingFrom(
 export interface Grants {
   /** The permissions, groups and flags, as bits. */
   readonly bits: BitSet;
-  /** The roles, including inherited ones. */
+  /** The roles, including inherited roles. */
   readonly roles: readonly string[];
   /** True if only the upstream knows what this caller may do. */
   readonly delegated: boolean;

@@ -279,7 +279,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         applyAll(toEntries(read?.[1] ?? []));
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) onFault('the log of shared changes cannot be read', error);
-        // Any other error means that the server cannot be reached. This is reported elsewhere.
+        // Any other error means that the server cannot be reached. Unavailability is reported elsewhere.
         else if (redis.isAvailable() && REFUSALS.has(error.message)) reportRefusal(error.message);
         await wait(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }

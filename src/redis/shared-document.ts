@@ -302,7 +302,7 @@ interface SharedTrail {
   read(): Promise<readonly string[] | undefined>;
 }
 
-/** Opens a shared trail that stores at most `max` lines and returns the latest `shown` ones. */
+/** Opens a shared trail that stores at most `max` lines and returns the latest `shown` lines. */
 export function openSharedTrail(redis: Redis, name: string, max: number, shown: number): SharedTrail {
   const key = redis.key('documents', name);
   let waiting: (readonly [at: string, line: string])[] = [];

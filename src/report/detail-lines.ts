@@ -170,7 +170,7 @@ const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method
 
 /**
  * Returns a YAML block for the configuration. It allows all undocumented requests in a report, except those for which
- * `isAllowed` returns true. The requests of accepted violations are included, because accepting a violation does not
+ * `isAllowed` returns true. Requests with accepted violations are included, because accepting a violation does not
  * allow any requests.
  */
 export function suggestAllowLines(

@@ -189,8 +189,8 @@ function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScop
 }
 
 /**
- * Compares two findings. Violations that are not accepted come first, then the more serious ones, and then the more
- * frequent ones.
+ * Compares two findings. Violations that are not accepted come first, then the more serious, and then the more
+ * frequent.
  */
 export function worstFirst(a: Finding, b: Finding): number {
   return (

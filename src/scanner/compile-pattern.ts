@@ -214,7 +214,7 @@ function readRepetition(reader: Reader): PatternNode {
   else if (reader.take('+')) repeated = { kind: 'sequence', parts: [part, { kind: 'repeat', part }] };
   else if (reader.take('{')) repeated = readCount(reader, part);
   else return part;
-  // A lazy quantifier matches the same strings as a greedy one.
+  // A lazy quantifier matches the same strings as a greedy quantifier.
   reader.take('?');
   return repeated;
 }

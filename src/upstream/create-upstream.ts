@@ -98,7 +98,7 @@ export interface Upstream {
   health(): UpstreamHealth;
   /** Starts or stops the health probes, if configured. No probes are sent in `observe` mode. */
   runProbes(isOn: boolean): void;
-  /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining ones. */
+  /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining exchanges. */
   close(graceMs?: number): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
-/** Compiles the patterns for the upstream's own origin and the configured ones, with both http and https. */
+/** Compiles the patterns for the upstream's own origin and the configured origins, with both http and https. */
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];

@@ -217,7 +217,7 @@ function openPlaceRequests(ids: IdsOf): LearnRequest[] {
         target: `${BASE}/${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
         page,
         pageSize: PAGE_SIZE,
-        // The server's maximum page size may be smaller than the requested one.
+        // The server's maximum page size may be smaller than the requested page size.
         fallback: `${BASE}/${name}.json?page=${page}`,
       })),
     ),

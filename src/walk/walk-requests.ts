@@ -148,7 +148,7 @@ const membersOf = (value: unknown): Members => toObject(value) ?? {};
 export interface KnownIds {
   /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;
-  /** Returns the ids of one kind, beginning with those from the command line. */
+  /** Returns the ids of one kind, those from the command line first. */
   of(kind: string): readonly string[];
 }
 

@@ -11,7 +11,8 @@ export interface WalkOptions {
   /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
   /**
-   * The maximum number of requests, including repeated ones. It can be exceeded only if the last request is repeated.
+   * The maximum number of requests, including repeated requests. It can be exceeded only if the last request is
+   * repeated.
    */
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
@@ -220,7 +221,7 @@ function createWalkTally() {
       failures = status > 0 ? 0 : failures + 1;
     },
     sent: () => sent,
-    /** The number of requests that the upstream received, including those repeated on a new connection. */
+    /** The number of requests received by the upstream, including retries on a new connection. */
     spent: () => spent,
     /** The number of requests to which the upstream responded. */
     responses: () => responses,

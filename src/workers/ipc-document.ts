@@ -20,7 +20,7 @@ const ADOPT_MS = 2_000;
 interface PrimaryParts<T> extends OwnerParts<T> {
   readonly workers: () => readonly Worker[];
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
-  /** The document that other gateways share with this one. Undefined if no state is shared. */
+  /** The document that other gateways share with this gateway. Undefined if no state is shared. */
   readonly fleet: SharedDocument<T> | undefined;
 }
 

@@ -95,7 +95,7 @@ export interface Observations {
   readonly open: Map<string, Shape>;
   readonly described: Map<string, DescribedObjects>;
   readonly vocabularies: Map<string, Vocabulary>;
-  /** Values whose type differs from the documented one, keyed by the JSONPath of the field. */
+  /** Values whose type differs from the documented type, keyed by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
   /** Values that violate a keyword in the contract, keyed by the JSONPath of the schema and the keyword. */
   readonly broken: Map<string, Shape>;

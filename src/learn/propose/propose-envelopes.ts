@@ -6,7 +6,7 @@ import { alwaysPresent, kindsOf, type Shape } from '../shape/shape.ts';
 import { placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
-/** Proposes schemas for responses that have no envelope or an envelope that differs from the documented one. */
+/** Proposes schemas for responses without an envelope or with an envelope that differs from the documented one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;

@@ -27,7 +27,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   });
 }
 
-/** Returns the actions that add types. `types` consists of the documented types and the additional ones. */
+/** Returns the actions that add types. `types` consists of the documented types and the additional types. */
 function widen(path: string, schema: SchemaNode, found: ProposedSchema, types: readonly string[]): OverlayAction[] {
   const place = placeName(path);
   const change = 'a type in addition to the documented one';

@@ -13,7 +13,7 @@ export function isRefusal(status: number): boolean {
 }
 
 /**
- * Compares the requested page size with the returned one. A refusal, or a page with fewer items than its reported size,
+ * Compares the requested and the returned page sizes. A refusal, or a page with fewer items than its reported size,
  * counts as evidence only if the request was for the first page.
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {

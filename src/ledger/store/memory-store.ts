@@ -37,7 +37,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const shares = { request: new Map<string, StoredEntry>(), response: new Map<string, StoredEntry>() };
   const traffic = createMemoryTraffic();
-  // The labels of all releases since startup, with the latest one last.
+  // The labels of all releases since startup, with the latest last.
   const releases = new Set<string>();
   let dropped = 0;
 
@@ -214,7 +214,7 @@ interface HourlyCounts {
   forget(beforeHour: number): void;
 }
 
-/** The maximum number of hours per release in memory. Older hours are merged into the oldest stored one. */
+/** The maximum number of hours per release in memory. Older hours are merged into the oldest stored hour. */
 const MAX_HOURS = 24 * 14;
 
 /** Creates counts in memory. */

@@ -322,7 +322,7 @@ end
 ${FLAT_SUMS}`,
 };
 
-/** Returns the counts of one replica for a range of hours, as a flat list of fields and counts. */
+/** Returns one replica's counts for a range of hours, as a flat list of fields and counts. */
 export const READ_REPLICA: RedisScript = {
   source: `
 local sums = {}

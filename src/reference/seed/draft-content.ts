@@ -171,7 +171,7 @@ function draftComment(random: SeededRandom, ids: SeedIds, parent: NodeDraft, ind
   };
 }
 
-/** Drafts comments on nodes of all types. The last of these comments are replies to earlier ones. */
+/** Drafts comments on nodes of all types. The last of these comments are replies to earlier comments. */
 function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
