@@ -40,7 +40,7 @@ export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
     const message = 'a reply to a comment of limited visibility inherits that visibility, which cannot be changed';
     refusals.push(refusal('visibility_not_inherited', '/visibility', message));
   }
-  // A client that sends a comment back unchanged may include null or an empty list, neither of which contains
+  // A client that sends back a comment it has read may include null or an empty list, neither of which contains
   // recipients.
   const recipients = valueAt(body, '/recipients') ?? [];
   const hasRecipients = !Array.isArray(recipients) || recipients.length > 0;

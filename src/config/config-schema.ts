@@ -204,7 +204,7 @@ function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     );
     const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    // If the value matches several alternatives' constants, the intended one cannot be determined.
+    // If the value matches several alternatives, the intended one cannot be determined.
     const severalMatch = Array.isArray(choice.params['passingSchemas']);
     const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
     relevant = relevant

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The source that is named in configuration errors about the contract. */
+/** The source named in configuration errors about the contract. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
 /** The prefix of every generated schema's `$id`. */
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest `schemas` folder in this file's folder or one of its parents. The result
- * is the same for code that runs from `src` and from `dist`.
+ * Returns the contract's folder: the nearest `schemas` folder in this file's folder or one of its ancestors. The result
+ * is the same for code run from `src` and from `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -27,9 +27,7 @@ export function resourceFile(name: string, projected = false): string {
   return `resources/${kebab}${projected ? '.projected' : ''}.schema.json`;
 }
 
-/**
- * The variant of a response that a schema describes: the full response, a projected one, or one with `details=true`.
- */
+/** The response variant that a schema describes: the full response, a projected one, or one with `details=true`. */
 export type ResponseVariant = 'full' | 'projected' | 'open';
 
 /** Returns the path of the schema for one of an operation's responses. `status` is a number or `default`. */
@@ -50,9 +48,9 @@ export function requestFile(operationId: string): string {
 
 /** Where a generated schema is stored on disk. */
 interface BundlePlace {
-  /** The path of the file, relative to the schema folder. Each resource and each operation has its own file. */
+  /** The file's path, relative to the schema folder. Each resource and each operation has its own file. */
   readonly file: string;
-  /** The schema's name in the file's `$defs`. Undefined for a resource, because its schema is the root of the file. */
+  /** The schema's name in the file's `$defs`. Undefined for a resource, whose schema is the root of the file. */
   readonly name: string | undefined;
 }
 

@@ -94,8 +94,8 @@ export const contractOptionsSchema = {
 };
 
 /**
- * Converts the `contract` configuration key to options, with all defaults filled in. By default, the inferred operations are part
- * of the contract only if the embedded upstream is used.
+ * Converts the `contract` configuration key to options, with all defaults filled in. By default, the contract includes
+ * the inferred operations only if the embedded upstream is used.
  */
 export function toContractOptions(
   config: PlainObject,

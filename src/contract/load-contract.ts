@@ -29,7 +29,7 @@ export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
   /**
-   * A digest of the options and files that the contract was compiled from. A reload reuses the contract if this digest
+   * A digest of the options and files from which the contract was compiled. A reload reuses the contract if this digest
    * is unchanged.
    */
   readonly sources: string;
@@ -45,21 +45,21 @@ export interface Contract {
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibility options of comments, each with the permission that it requires. */
+  /** The private visibility options for comments, each with the permission that it requires. */
   readonly privateOptions: readonly PrivateOption[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
   /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
-  /** Decodes and checks the parameters in a request. Throws if the operation is not in the contract. */
+  /** Decodes and checks a request's parameters. Throws if the operation is not in the contract. */
   readonly decodeParameters: (
     operation: Operation,
     match: Pick<PathMatch, 'rawParameters'>,
     rawQuery: string | undefined,
   ) => DecodedParameters;
-  /** Returns the validators of an operation. Throws if the operation is not in the contract. */
+  /** Returns an operation's validators. Throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
-  /** Checks the status, content type, schema, projection and semantic rules of an upstream response. */
+  /** Checks an upstream response's status, content type, schema, projection and semantic rules. */
   readonly checkResponse: (
     operation: Operation,
     parameters: ParameterValues,
@@ -69,7 +69,7 @@ export interface Contract {
   readonly checkRequest: (operation: Operation, value: unknown) => readonly Violation[];
 }
 
-/** An operation and everything that is compiled for it. */
+/** An operation and everything compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
@@ -79,13 +79,13 @@ interface CompiledOperation {
 /** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
   // The digest is computed before the files are read. If a file changes in between, the digest describes the old
-  // content, and the next reload compiles the contract again.
+  // content, so the next reload compiles the contract again.
   const sources = sourcesDigest(options);
   return withFolder(options, (folder) => ({ ...compileContract(options, folder), sources }));
 }
 
 /**
- * Returns a digest of everything that a contract is compiled from: the contents of all files, and the options that
+ * Returns a digest of everything from which a contract is compiled: the contents of all files, and the options that
  * affect the result. Contracts with the same digest are equal. A file that cannot be read counts as empty.
  */
 export function sourcesDigest(options: ContractOptions): string {
@@ -102,7 +102,7 @@ export function sourcesDigest(options: ContractOptions): string {
 
 /**
  * Returns the contract's operations, for commands that do not check messages. Unlike {@link loadContract}, this
- * function does not compile the schemas, a step that takes most of the loading time. Throws a StartFault that lists all
+ * function does not compile the schemas, which takes up most of the loading time. Throws a StartFault that lists all
  * configuration errors in the document and its overlays.
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
@@ -118,7 +118,7 @@ interface DocumentedOperation {
   readonly source: OperationObject;
 }
 
-/** Returns the operations that the options include, in the order of the table in the specification. */
+/** Returns the operations that the options include, in the order shown in the specification's table. */
 function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
@@ -202,8 +202,8 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator has configured a folder, configuration errors refer to this
- * folder instead of Portico's own.
+ * Calls `load` with the contract's folder. If the operator has configured a folder, configuration errors refer to it
+ * instead of to Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());
@@ -218,7 +218,7 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
   }
 }
 
-/** Compares two operations by their rows in the table of the specification. Inferred operations come last. */
+/** Compares two operations by their rows in the specification's table. Inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

@@ -40,7 +40,7 @@ export interface ParameterObject {
   readonly example?: unknown;
 }
 
-/** The description of a body in one media type. */
+/** The description of a body with one media type. */
 export interface MediaTypeObject {
   readonly schema: SchemaObject;
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
@@ -110,9 +110,9 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** What the name of the option is based on. */
+  /** The basis for the option's name. */
   readonly optionProvenance: Provenance;
-  /** What the target and the permission of the option are based on. */
+  /** The basis for the option's target and permission. */
   readonly mappingProvenance: Provenance;
 }
 
@@ -141,7 +141,7 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** Returns the name of the component that a reference refers to, which is the last segment of the reference. */
+/** Returns the name of the component to which a reference refers, which is the reference's last segment. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

@@ -35,8 +35,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments that are read from a path. No template can have this many segments, so a path with
- * this many matches nothing.
+ * The maximum number of segments read from a path. No template can have this many segments, so a path with this many
+ * matches nothing.
  */
 export const MAX_SEGMENTS = 16;
 
@@ -90,7 +90,7 @@ export interface PathMatch {
    * The methods of disabled inferred operations. Requests with these methods are treated as undocumented (rules, 10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
-  /** The raw, percent-encoded segments, keyed by the names of their path parameters. */
+  /** The raw, percent-encoded segments, keyed by path parameter name. */
   readonly rawParameters: Readonly<Record<string, string>>;
 }
 

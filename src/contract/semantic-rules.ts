@@ -18,9 +18,9 @@ const listCount: SemanticRule = {
 };
 
 /**
- * Requires that the page number in a response not exceed the `pageCount` in the same response. The rule does not apply
- * to empty lists or to first pages. If the client requested a page past the end, the page bounds check reports the
- * problem instead (rules, 5).
+ * Requires that the page number in a response not exceed the response's `pageCount`. The rule does not apply to empty
+ * lists or first pages. If the client requested a page past the end, the page bounds check reports the problem instead
+ * (rules, 5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -225,15 +225,12 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
   );
 }
 
-/**
- * The maximum number of findings per rule. The number is limited because every item in a long list can violate the
- * rule.
- */
+/** The maximum number of findings per rule, needed because every item in a long list can violate the rule. */
 const MAX_FINDINGS = 500;
 
 /**
- * Checks a response against its operation's semantic rules. A finding is omitted if it is merely a consequence of a
- * schema violation, either at the same location or in a field that the rule reads.
+ * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
+ * violation, either at the same location or in a field that the rule reads.
  */
 export function checkSemantics(
   operation: Operation,
@@ -269,14 +266,14 @@ interface Finding {
 }
 
 /**
- * A rule about the meaning of a response that cannot be expressed in JSON Schema. The functions of a rule must not
- * throw, even if the response violates its schema.
+ * A rule about a response's meaning that cannot be expressed in JSON Schema. A rule's functions must not throw, even if
+ * the response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
   /** What the rule requires, for readers of the console's API docs and of docs/contract.md. */
   readonly description: string;
-  /** The fields of an item that the rule reads. If a projection may have removed one of them, the rule is skipped. */
+  /** The item fields that the rule reads. If a projection may have removed one of them, the rule is skipped. */
   readonly reads: readonly string[];
   /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
@@ -308,8 +305,8 @@ const excerptOfResult = (member: string) =>
   ['canceled', 'verb', 'node/id'].map((field) => `/result/${member}/${field}`);
 
 /**
- * Checks a response from operation 11 or 12. The action in the response must be canceled, have the expected verb and
- * refer to the requested node.
+ * Checks a response from operation 11 or 12. Its action must be canceled, have the expected verb and refer to the
+ * requested node.
  */
 function canceledResult(json: unknown, member: string, verb: string, { path }: ParameterValues): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
@@ -327,7 +324,7 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
 }
 
 interface Moment {
-  /** The time zone of the date, or an empty string for a date in the stored form. */
+  /** The date's time zone, or an empty string for a date in the stored form. */
   readonly zone: string;
   /** The digits of the date, arranged so that the strings sort chronologically. */
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** The decoded parameters in a request. Invalid parameters are omitted. */
+/** A request's decoded parameters. Invalid parameters are omitted. */
 export interface ParameterValues {
   /** The decoded path parameters, by name. */
   readonly path: Readonly<Record<string, string>>;

@@ -23,10 +23,7 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/**
- * Returns the first violation of each kind, so that a problem that occurs in many items in a list is reported only
- * once.
- */
+/** Returns the first violation of each kind, so that a problem that occurs in many list items is reported only once. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
   const seen = new Set<string>();
@@ -36,8 +33,8 @@ export function oncePerKind(violations: readonly Violation[]): readonly Violatio
 }
 
 /**
- * Returns all errors of the first `most` kinds. An error that occurs in many items therefore does not displace errors
- * of other kinds.
+ * Returns all errors of the first `most` kinds, so that an error that occurs in many items does not displace errors of
+ * other kinds.
  */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],

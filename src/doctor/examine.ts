@@ -28,7 +28,7 @@ import { responseProbe } from './probes/response-heads.ts';
 import type { Recommendation } from './recommend.ts';
 
 /**
- * All probes that run after the API has been found, in order. The probe that puts the most load on the server is last.
+ * All probes to run after the API has been found, in order. The probe that puts the most load on the server is last.
  */
 export const PROBES: readonly Probe[] = [
   responseProbe,
@@ -43,24 +43,24 @@ export const PROBES: readonly Probe[] = [
   concurrencyProbe,
 ];
 
-/** The settings of a doctor's run. */
+/** The settings for a doctor run. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
-  /** The maximum time to watch an idle connection, in milliseconds. */
+  /** The maximum time for which to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   readonly maxConcurrency: number;
   /** Called before each step. */
   readonly onStep: (name: string) => void;
 }
 
-/** The result of one step of a doctor's run. */
+/** The result of one step of a doctor run. */
 interface DoctorStep {
   readonly name: string;
   readonly facts: readonly string[];
-  /** The reason why the step's probe was not carried out. Undefined if it was carried out. */
+  /** The reason why the step's probe was not run. Undefined if it was. */
   readonly notDone: string | undefined;
 }
 
-/** The result of a doctor's run. */
+/** The result of a doctor run. */
 export interface Examination {
   /** The address of the API that was found. */
   readonly url: string;
@@ -71,7 +71,7 @@ export interface Examination {
   readonly recommendations: readonly Recommendation[];
 }
 
-/** Returns the operations that probes may request: safe operations that do not need an id. */
+/** Returns the operations that probes may request: safe operations that need no id. */
 function probedOperations(): readonly Operation[] {
   return loadOperations(CONTRACT_DEFAULTS).filter(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
@@ -130,7 +130,7 @@ export async function examine(
     }
   }
   const lost = given.failures();
-  // One failure is normal, because some servers close the connection to refuse a large head.
+  // A single failure is normal, because some servers close the connection to refuse a large head.
   if (lost.length > 1) findings.push(unreliable(lost, given.sent()));
   return {
     url: `${api.client.origin}${api.client.basePath}`,
@@ -148,7 +148,7 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
 });
 
 /**
- * Requests each list once and chooses the one that the probes will request again. A list with a page count is
+ * Requests each list once and chooses the one that the probes will request again. Lists with a page count are
  * preferred.
  */
 async function readLists(client: ProbeClient, operations: readonly Operation[]) {
@@ -168,10 +168,10 @@ async function readLists(client: ProbeClient, operations: readonly Operation[]) 
 /** Prefixes that are common in installations of the legacy server. */
 const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 
-/** The maximum number of requests that the search for the API sends. */
+/** The maximum number of requests sent during the search for the API. */
 const MAX_SEARCH_REQUESTS = 12;
 
-/** The address of the API, and the results of the search for it. */
+/** The API's address, and the results of the search for it. */
 interface FoundApi {
   /** The client for the address that was found. */
   readonly client: ProbeClient;
@@ -180,9 +180,9 @@ interface FoundApi {
 }
 
 /**
- * Searches for `/services/v2` below the given base path, the parents of that path, and common prefixes. The requests
- * contain no credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the
- * server does not respond or has no API.
+ * Searches for `/services/v2` below the given base path, its parent paths, and common prefixes. The requests contain no
+ * credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the server does
+ * not respond or has no API.
  */
 async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> {
   const findings: DoctorFinding[] = [];
@@ -217,7 +217,7 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
   );
 }
 
-/** Returns the given base path without `/services/v2`, then the parents of that path, then the common prefixes. */
+/** Returns the given base path without `/services/v2`, then its parent paths, then the common prefixes. */
 function prefixesOf(basePath: string): readonly string[] {
   const own = basePath.replace(/\/services(?:\/.*)?$/, '');
   const segments = own.split('/').slice(1);
@@ -228,7 +228,7 @@ function prefixesOf(basePath: string): readonly string[] {
 function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
   const { status, body } = response;
   const shape = status >= 400 ? errorShape(response) : undefined;
-  // The media type is not checked here, because another probe reports a wrong one.
+  // The media type is not checked here, because another probe reports an incorrect one.
   if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
   if (shape === 'error' || shape === 'errors.message') return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';

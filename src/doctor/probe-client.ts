@@ -20,7 +20,7 @@ interface ProbeRequest {
   readonly agent?: Agent;
 }
 
-/** A response, exactly as it was received. */
+/** A response, exactly as received. */
 export interface ProbeResponse {
   readonly kind: 'response';
   readonly status: number;
@@ -30,7 +30,7 @@ export interface ProbeResponse {
   readonly headers: HeaderPairs;
   /** The body as received, without decoding. At most 8 MiB. */
   readonly body: Buffer;
-  /** When the request was sent and when the head arrived, in epoch milliseconds. */
+  /** When the request was sent and when the response head arrived, in epoch milliseconds. */
   readonly sentAt: number;
   readonly headAt: number;
   /** The time from the request to the end of the body, in milliseconds. */
@@ -58,7 +58,7 @@ export interface ProbeClient {
    * agent.
    */
   keepAlive(maxSockets: number): Agent;
-  /** Returns a client for another address of the same operator. Both clients share the limit on requests. */
+  /** Returns a client for another of the operator's addresses. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
   /** Returns the reason for each request that received no complete response. */
@@ -78,12 +78,12 @@ export interface ProbeClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Ends the doctor's run because all allowed requests have been sent or because the operator interrupted it. */
+/** Ends the doctor run because all allowed requests have been sent or because the operator interrupted it. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
 }
 
-/** Thrown by a probe that cannot answer its question. The message contains the reason. */
+/** Thrown by a probe that cannot answer its question. The message explains why. */
 export class CannotProbe extends Error {
   override readonly name = 'CannotProbe';
 }
@@ -126,8 +126,8 @@ export function createProbeClient(
       const agent = origin.startsWith('https:')
         ? new TlsAgent({ keepAlive: true, maxSockets, ca: options.ca })
         : new Agent({ keepAlive: true, maxSockets });
-      // By default, Node closes an idle connection before the time in the Keep-Alive header has passed, so the server's
-      // own timeout would not be observed.
+      // By default, Node closes an idle connection before the time in the Keep-Alive header has elapsed, so the
+      // server's own timeout would not be observed.
       agent.keepSocketAlive = () => true;
       return agent;
     },
@@ -208,7 +208,7 @@ async function exchange(
   }
 }
 
-/** Sends a request and waits for the head of the response. */
+/** Sends a request and waits for the response head. */
 function headOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', resolve);

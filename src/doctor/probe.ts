@@ -9,17 +9,17 @@ export interface ReadableList {
   readonly response: ProbeResponse;
 }
 
-/** The resources that a probe can use. */
+/** The resources available to a probe. */
 export interface ProbeContext {
-  /** The client that sends requests to the server, with the base path that was found. */
+  /** The client that sends requests to the server, using the base path that was found. */
   readonly client: ProbeClient;
   /** The safe operations without path parameters. */
   readonly operations: readonly Operation[];
   /** The list that probes request again. Undefined if no list could be read. */
   readonly list: ReadableList | undefined;
-  /** The first response to each operation that was requested. */
+  /** The first response from each requested operation. */
   readonly responses: readonly ProbeResponse[];
-  /** The maximum time to watch an idle connection, in milliseconds. */
+  /** The maximum time for which to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   /** The maximum number of concurrent requests. */
   readonly maxConcurrency: number;
@@ -29,9 +29,9 @@ export interface ProbeContext {
 /** A probe, which examines the server to answer one question. */
 export interface Probe {
   readonly name: string;
-  /** A description of the probe, which is shown before the probes start. */
+  /** A description of the probe, shown before the probes start. */
   readonly does: string;
-  /** Returns the maximum number of requests, given the maximum concurrency. */
+  /** Returns the maximum number of requests at the given maximum concurrency. */
   readonly requests: (maxConcurrency: number) => number;
   /** Throws `CannotProbe` if the question cannot be answered. */
   readonly run: (context: ProbeContext) => Promise<ProbeResult>;
@@ -40,15 +40,15 @@ export interface Probe {
 /** A fact about the server that an operator should know, or a problem that the operator should fix. */
 export interface DoctorFinding {
   readonly severity: Severity;
-  /** A description of what was measured. */
+  /** A description of the measurement. */
   readonly text: string;
-  /** What this means for Portico and what the operator should do. */
+  /** The consequences for Portico, and what the operator should do. */
   readonly advice: string;
 }
 
 /** The result of a probe. */
 export interface ProbeResult {
-  /** Sentences that describe what was measured. */
+  /** Sentences that describe the measurements. */
   readonly facts: readonly string[];
   readonly findings?: readonly DoctorFinding[];
   readonly recommendations?: readonly Recommendation[];

@@ -10,11 +10,11 @@ export interface Recommendation {
 
 const WIDTH = 100;
 
-/** A branch of the configuration tree, whose leaves are recommendations. */
+/** A branch of the configuration tree whose leaves are recommendations. */
 type Branch = Map<string, Branch | Recommendation>;
 
 /**
- * Returns the recommended configuration as YAML, with the reason above each key. It begins with the `observe` mode,
+ * Returns the recommended configuration as YAML, with the reason above each key. It starts with the `observe` mode,
  * because only recorded traffic shows what can be enforced.
  */
 export function recommendedConfiguration({

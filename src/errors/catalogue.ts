@@ -60,7 +60,10 @@ export const ERRORS = {
 /** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The codes for requests that authentication refuses. They are the labels of the metric for failed authentication. */
+/**
+ * The codes for requests that authentication refuses. They are the labels for the metric that counts failed
+ * authentication.
+ */
 export const AUTHENTICATION_CODES = [
   'credentials_required',
   'credentials_refused',

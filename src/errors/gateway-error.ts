@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from './catalogue.ts';
 
 /** A detail of an error. It never contains a value from the request or the response. */
 export interface ErrorDetail {
-  /** The part of the request that the error concerns: `path`, `query`, `header` or `body`. */
+  /** The part of the request to which the error applies: `path`, `query`, `header` or `body`. */
   readonly in?: string;
   /** The name of a parameter, or a JSON pointer into the body. */
   readonly name?: string;
@@ -10,7 +10,7 @@ export interface ErrorDetail {
   readonly suggestion?: string;
   /** The permission, group or flag that the caller lacks. */
   readonly permission?: string;
-  /** The row of an uploaded CSV file. Row 1 is the header. */
+  /** The row in an uploaded CSV file. Row 1 is the header. */
   readonly row?: number;
 }
 
@@ -42,11 +42,11 @@ export class GatewayError extends Error {
  */
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
-/** The end of the message about a denial in the format `{errors: {message}}`, as documented for the legacy server. */
+/** The end of the message about a denial in the `{errors: {message}}` format, as documented for the legacy server. */
 const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);
 
-/** Formats an error in the given form as the body of a reply (rules, 8). */
+/** Formats an error as the body of a reply in the given form (rules, 8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm) {
   if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
   if (form === 'legacy-message') {

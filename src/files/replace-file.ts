@@ -4,9 +4,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the contents of a file atomically, so that readers never see a partial file. Creates the file's folder if it
- * does not exist. `mode` sets the file's permissions. If `isWanted` returns false after the new text has been written
- * to a temporary file, the file is not replaced.
+ * Replaces a file's contents atomically, so that readers never see a partial file. Creates the file's folder if it does
+ * not exist. `mode` sets the file's permissions. If `isWanted` returns false after the new text has been written to a
+ * temporary file, the file is not replaced.
  */
 export async function replaceFile(file: string, text: string, mode: number, isWanted = () => true): Promise<void> {
   const draft = draftOf(file);
@@ -20,7 +20,7 @@ export async function replaceFile(file: string, text: string, mode: number, isWa
   }
 }
 
-/** Like {@link replaceFile}, but synchronous. Can be used while the process is shutting down. */
+/** Like {@link replaceFile}, but synchronous. Can be used during shutdown. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));

@@ -21,8 +21,8 @@ export function readSecretFile(path: string): SecretReading {
 const READABLE_BY_OTHERS = 0o004;
 
 /**
- * Returns whether every user on this machine may read a file. Returns false if the file does not exist. Always returns
- * false on Windows, where the mode does not show who may read a file.
+ * Returns whether every user on this machine can read a file. Returns false if the file does not exist. Always returns
+ * false on Windows, where the mode does not show who can read a file.
  */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;

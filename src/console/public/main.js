@@ -31,7 +31,7 @@ function App() {
   const status = usePoll('status');
   const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // The text is cleared first, because screen readers would not announce the same text again.
+    // The text is cleared first, because screen readers would not announce the same text twice in a row.
     setAnnouncement('');
     setTimeout(() => setAnnouncement(text));
   }, []);
@@ -161,9 +161,7 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/**
- * Sets the title when the page changes and moves the focus to the content, as a browser does when it loads a new page.
- */
+/** Sets the title when the page changes and moves the focus to the content, as browsers do when loading a new page. */
 function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {

@@ -14,7 +14,7 @@ export interface ResponseToCheck {
   readonly status: number;
   /** The value of the `Content-Type` header. Undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True if the response has no body. Undefined if that is unknown. */
+  /** True if the response has no body. Undefined if this is unknown. */
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
@@ -38,7 +38,7 @@ export interface ResponseFindings {
   readonly reported: readonly Violation[];
 }
 
-/** How many violations to collect in a response and how to describe the values that caused them. */
+/** How many violations to collect in a response, and how to describe the values that caused them. */
 interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -47,7 +47,7 @@ interface CheckResponseOptions {
 const NONE: readonly Violation[] = [];
 const VALID: ResponseFindings = { verdict: 'valid', violations: NONE, reported: NONE };
 
-/** Checks the status, the content type, the schema, the projection and the semantic rules of a response (rules, 7). */
+/** Checks a response's status, content type, schema, projection and semantic rules (rules, 7). */
 export function checkResponse(
   operation: Operation,
   validators: OperationValidators,
@@ -79,7 +79,7 @@ export function checkResponse(
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
-/** Returns the variant of the response that a request with these parameters receives. */
+/** Returns the response variant expected for a request with these parameters. */
 export function variantOf(parameters: ParameterValues): ResponseVariant {
   if (parameters.details) return 'open';
   return parameters.projection ? 'projected' : 'full';
@@ -93,7 +93,7 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, but the status indicates success',
 );
 
-/** The violations that the schema check found, and the maximum number of violations to collect. */
+/** The violations found by the schema check, and the maximum number of violations to collect. */
 interface SchemaResult {
   readonly breaking: readonly Violation[];
   readonly reported: readonly Violation[];
@@ -124,9 +124,9 @@ function beyondSchema(
 const MAX_NAMED = 3;
 
 /**
- * Returns one violation for all fields that were not requested, because they all have the same cause, namely that the
- * server ignores the projection. The violation points to the field if there is only one, and otherwise to the first
- * item with such fields.
+ * Returns a single violation for all fields that were not requested, because they all have the same cause: the server
+ * ignores the projection. If there is only one such field, the violation points to it; otherwise, it points to the
+ * first item with such fields.
  */
 function projectionViolation(itemsAt: ItemsAt, beyond: readonly string[]): Violation[] {
   const [first, second] = beyond;
@@ -160,14 +160,12 @@ type Limit = ReadonlyMap<string, Limit | 'whole'>;
  */
 const MAX_SEGMENTS = 64;
 
-/**
- * The maximum number of members that are compared with the requested fields. A typical list item has about 50 members.
- */
+/** The maximum number of members to compare with the requested fields. A typical list item has about 50 members. */
 const MAX_EXAMINED = 20_000;
 
 /**
- * Returns pointers to the fields of items that the request did not name in `includeOnly`. If several items have the
- * same field, only its first occurrence is returned. At most `max` pointers are returned.
+ * Returns pointers to the item fields that the request did not name in `includeOnly`. If several items have the same
+ * field, only its first occurrence is returned. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];
@@ -207,7 +205,7 @@ interface Search {
   /** The pointers found so far, keyed by the same pointers without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
-  /** The number of members that have been checked. */
+  /** The number of members checked so far. */
   examined: number;
 }
 
@@ -236,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). A successful status with such a
- * body is the only violation reported for the response.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). For a successful status with
+ * such a body, this is the only violation reported.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

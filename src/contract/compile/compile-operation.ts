@@ -81,8 +81,8 @@ function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObje
 }
 
 /**
- * Returns the top-level fields of an operation's successful responses. These fields distinguish a page from an error
- * body that is sent with status 200. Responses that are arrays have no such fields.
+ * Returns the top-level fields of an operation's successful responses, which distinguish a page from an error body sent
+ * with status 200. Responses that are arrays have no such fields.
  */
 function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
@@ -103,7 +103,7 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
 
 /**
  * Returns the names of all fields that the contract marks as personal (`x-pii`), either directly or in a referenced
- * schema. A name that is marked anywhere counts as personal everywhere.
+ * schema. A name marked anywhere counts as personal everywhere.
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();

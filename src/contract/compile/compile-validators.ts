@@ -31,7 +31,9 @@ import type { CompiledSchema, SchemaStore } from './schema-store.ts';
 const REQUEST = { check: 'requests', direction: 'request', location: 'body' } as const;
 const RESPONSE = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/** Compiles all schemas of an operation. If a schema cannot be compiled, the error is added to the store's `faults`. */
+/**
+ * Compiles all of an operation's schemas. If a schema cannot be compiled, the error is added to the store's `faults`.
+ */
 export function compileValidators(
   document: OpenApiDocument,
   operation: OperationObject,
@@ -65,7 +67,7 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head), successes };
 }
 
-/** The checks for responses with one documented status. */
+/** The checks for responses with a particular documented status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
 }
@@ -99,9 +101,7 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
   'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
 );
 
-/**
- * Describes the content type of a message. Only common media types are named, because the header can contain any text.
- */
+/** Describes a message's content type. Only common media types are named, because the header can contain any text. */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
   if (essence === SEVERAL_TYPES) return 'several content types';
@@ -123,8 +123,8 @@ export interface OperationValidators {
   /** Checks a parsed request body and returns its violations. */
   readonly request: (value: unknown) => readonly Violation[];
   /**
-   * Checks the status and the content type of a response, and returns a check for the parsed body. The returned check
-   * receives `undefined` if the body is not JSON.
+   * Checks a response's status and content type, and returns a check for the parsed body. The returned check receives
+   * `undefined` if the body is not JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
   /** The schemas of the successful responses. */
@@ -151,14 +151,14 @@ interface CheckOptions {
   readonly describe?: DescribeFound;
   /**
    * The maximum number of errors, and of undocumented fields, to report. For responses, the maximum applies to kinds of
-   * errors rather than individual errors.
+   * errors rather than to individual errors.
    */
   readonly max?: number;
 }
 
 const NONE: readonly Violation[] = [];
 
-/** The default for `max`, which is also the highest value that the configuration can set. */
+/** The default for `max`, which is also the highest configurable value. */
 const MAX_ERRORS = 1000;
 
 /**
@@ -178,7 +178,7 @@ export function toSchemaCheck(
     ...unknown.map((field) => unknownFieldViolation(field, place)),
     ...unmet.map((one) => expectationViolation(one, place, files, describe)),
   ];
-  // The scanner returns the same object for all responses with the same differences, so the advisories are stored per
+  // The scanner returns the same object for all responses with the same differences, so the advisories are cached per
   // object.
   const known = new WeakMap<ScannedDifferences, readonly Violation[]>();
   const checkScanned = (scanned: ScannedDifferences): readonly Violation[] => {

@@ -6,7 +6,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import type { ParameterValues, Projection } from '../values.ts';
 import { parameterViolation } from '../violations.ts';
 
-/** The decoded parameters in a request, and the violations in them. */
+/** A request's decoded parameters and the violations in them. */
 export interface DecodedParameters {
   readonly values: ParameterValues;
   /** The violations that can cause the request to be refused. */
@@ -18,7 +18,7 @@ export interface DecodedParameters {
   readonly reported: readonly Violation[];
 }
 
-/** Decodes the raw parameters of an operation. */
+/** Decodes an operation's raw parameters. */
 export type ParameterDecoder = (
   rawParameters: Readonly<Record<string, string>>,
   rawQuery: string | undefined,
@@ -58,8 +58,8 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // The invalid value has already been reported. The placeholder value prevents the schema check from also
-      // reporting the parameter as missing.
+      // The invalid value has already been reported. The placeholder prevents the schema check from also reporting the
+      // parameter as missing.
       typed.path[parameter.name] = value ?? 0;
     }
     // If an operation never refuses unknown parameters, it also accepts parameters that cannot be decoded (rules, 4).
@@ -81,8 +81,8 @@ export function compileDecoder(
 }
 
 /**
- * Adds the violations that the schema found. Removes invalid query parameters from the typed values, and omits path
- * parameters that have already been reported.
+ * Adds the violations found by the schema. Removes invalid query parameters from the typed values, and omits violations
+ * of path parameters that have already been reported.
  */
 function addNamed(outOfBounds: readonly Violation[], violations: Violation[], typed: TypedParameters): void {
   const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
@@ -102,8 +102,8 @@ function toNamed(violation: Violation): Violation {
 }
 
 /**
- * Splits a raw query into decoded names and values. At most `MAX_PAIRS` pairs are read. A pair that cannot be decoded is
- * reported instead.
+ * Splits a raw query into decoded names and values. At most `MAX_PAIRS` pairs are read. Pairs that cannot be decoded
+ * are reported instead.
  */
 function readQuery(
   rawQuery: string,
@@ -230,7 +230,7 @@ export function toProjection(query: ReadonlyMap<string, readonly string[]>): Pro
 
 const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
 
-/** Returns true if a projection preserves a field in an item and everything inside that field. */
+/** Returns true if a projection preserves an item's field and everything inside it. */
 export function survives(projection: Projection | undefined, path: string): boolean {
   if (!projection) return true;
   const { include, exclude, includeOnly } = projection;
@@ -241,7 +241,7 @@ export function survives(projection: Projection | undefined, path: string): bool
   return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }
 
-/** The typed value of a parameter, or the requirement that the parameter's text violates. */
+/** A parameter's typed value, or the requirement that its text violates. */
 type TypedValue =
   | { readonly value: unknown }
   | { readonly category: ViolationCategory; readonly keyword: string; readonly must: string };
@@ -249,8 +249,8 @@ type TypedValue =
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
 /**
- * Converts a parameter's text to the parameter's type. A number must not contain a plus sign, spaces, an exponent or
- * hexadecimal digits.
+ * Converts a parameter's text to its type. A number must not contain a plus sign, spaces, an exponent or hexadecimal
+ * digits.
  */
 function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
@@ -272,7 +272,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** Decodes `+` and `%XX` in a name or value in a query, like `decodeText`. */
+/** Decodes `+` and `%XX` in a query name or value, like `decodeText`. */
 function decodeQueryText(raw: string): string | undefined {
   return decodeText(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
 }

@@ -5,7 +5,7 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { EXPECTATIONS, type SchemaFiles } from '../generate/generate-schemas.ts';
 import { type Explain, openExplanations } from '../explain/explain-errors.ts';
 
-/** A schema that is compiled twice: once to decide whether a value is valid, and once to explain why it is not. */
+/** A schema compiled twice: once to decide whether a value is valid, and once to explain why it is not. */
 export interface CompiledSchema {
   readonly accepts: (value: unknown) => boolean;
   readonly explain: Explain;
@@ -13,7 +13,7 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** The generated schemas, each of which can be compiled when it is needed. */
+/** The generated schemas, each of which can be compiled when needed. */
 export interface SchemaStore {
   /** The serialized schemas, in a fixed order. The contract's digest is computed from them. */
   readonly texts: readonly string[];
@@ -22,11 +22,11 @@ export interface SchemaStore {
   readonly faults: readonly Fault[];
 }
 
-/** Creates a store for generated schemas. Each schema is compiled when it is first requested. */
+/** Creates a store for generated schemas. Each schema is compiled when first requested. */
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
-  // Parsed JSON has only own properties, so this option is necessary only if a schema contains the name of an inherited
+  // Parsed JSON has only own properties, so this option is needed only if a schema contains the name of an inherited
   // property. It makes checks four times slower.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
@@ -53,13 +53,13 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-/** The two functions that are compiled from a schema. */
+/** The two functions compiled from a schema. */
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
  * All compiled schemas in this process, by key. A contract that differs from a loaded contract in only a few resources,
- * such as a shadow contract, shares most schemas with the loaded contract. As long as the loaded contract is in use,
- * shared schemas are not compiled again.
+ * such as a shadow contract, shares most schemas with it. Shared schemas are not compiled again while the loaded
+ * contract is in use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 
@@ -74,7 +74,7 @@ function known(key: string, compile: () => Compiled): Compiled {
 
 /**
  * Returns a function that computes a schema's key from its path. The key is a digest of the schema and of all schemas
- * that it refers to, directly or indirectly, including their paths. Schemas with the same key accept the same values
+ * to which it refers, directly or indirectly, including their paths. Schemas with the same key accept the same values
  * and explain errors in the same way.
  */
 function closureKeys(
@@ -101,7 +101,7 @@ function closureKeys(
 // Matches the references in a serialized schema.
 const REFERENCE = /"\$ref":"([^"]*)"/g;
 
-/** Returns the path of the schema that a reference in a file refers to. */
+/** Returns the path of the schema to which a reference in a file refers. */
 function pathOf(reference: string, file: string): string {
   const { origin, pathname } = new URL(reference, SCHEMA_BASE + file);
   return (origin + pathname).slice(SCHEMA_BASE.length);
@@ -139,7 +139,7 @@ const SETTINGS: Options = {
   allowUnionTypes: true,
   // The messages are written in schema-violation.ts.
   messages: false,
-  // The generated schemas are validated in a test, because validating them here would double the startup time.
+  // A test validates the generated schemas, because validating them here would double the startup time.
   validateSchema: false,
   meta: false,
   // Optimizing the generated code has little benefit and takes a third of the compile time.
@@ -152,8 +152,7 @@ const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
 /**
- * Serializes a schema without its id and its annotations, so that operations with the same parameters share a
- * validator.
+ * Serializes a schema without its id and annotations, so that operations with the same parameters share a validator.
  */
 function rulesOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
@@ -163,8 +162,8 @@ function rulesOf(file: string, schema: AnySchemaObject): string {
 }
 
 /**
- * Returns the path of the referenced schema for a schema that consists only of a reference, and the schema's own path
- * for any other schema. All responses that consist of the same resource therefore share a validator.
+ * For a schema that consists only of a reference, returns the path of the referenced schema; for any other schema,
+ * returns its own path. All responses that consist of the same resource therefore share a validator.
  */
 function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};

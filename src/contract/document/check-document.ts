@@ -14,12 +14,12 @@ import {
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
 
-// Names that an operation cannot have, either because they are reserved as metric labels or because they are names of
-// inherited properties.
+// Names that an operation cannot have, because they are either reserved metric labels or names of inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 /**
- * Checks what JSON Schema cannot check in a document: references, placeholders, and the names in catalogs and rules.
+ * Checks the parts of a document that JSON Schema cannot check: references, placeholders, and the names in catalogs and
+ * rules.
  */
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
@@ -157,8 +157,8 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds references that are not allowed: schemas that apply themselves to the same value, and parameters and responses
- * in `components` that are references.
+ * Finds forbidden references: schemas that apply themselves to the same value, and parameters and responses in
+ * `components` that are references.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const { schemas } = components;
@@ -213,7 +213,7 @@ const schemas = check(
 );
 const anything: ValueCheck = () => undefined;
 
-/** The keywords that the contract's schemas may use, each with the check of its value. */
+/** The keywords that the contract's schemas may use, each with a check for its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
   type: check(
@@ -253,9 +253,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   ),
 };
 
-/**
- * Checks that the schemas in a document use only supported keywords and that the values of these keywords are valid.
- */
+/** Checks that the schemas in a document use only supported keywords with valid values. */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
   const visit = (place: SchemaOrBoolean, pointer: string): void => {

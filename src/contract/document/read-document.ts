@@ -19,8 +19,8 @@ interface ReadDocument {
   /** The sources of the document and its overlays, as strings. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   /**
-   * Returns the errors after replacing each location in a generated schema with the corresponding location in the
-   * document or in an overlay.
+   * Returns the errors with each location in a generated schema replaced by the corresponding location in the document
+   * or in an overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
   /** Problems that do not prevent startup. */
@@ -67,7 +67,7 @@ function applyAndCheck(
 interface DocumentSource {
   /** The content of `openapi.yaml`. */
   readonly text: string;
-  /** The JSON Schema of the document's vendor extensions. */
+  /** The JSON Schema for the document's vendor extensions. */
   readonly extensions: string;
 }
 
@@ -107,12 +107,12 @@ function readText(path: string): string {
 }
 
 /**
- * The version of the format of stored documents. Increase it if the format or the parsing changes but the package
- * version does not.
+ * The format version of stored documents. Increase it if the format or the parsing changes but the package version does
+ * not.
  */
 const FORMAT = 1;
 
-/** The maximum number of stored documents. If there are more, the oldest are removed. */
+/** The maximum number of stored documents. When there are more, the oldest are removed. */
 const MAX_DOCUMENTS = 16;
 
 /**
@@ -125,10 +125,10 @@ function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document of a source. If `folder` is given, the result is stored there, because parsing the YAML
+ * Returns the parsed document from a source. If `folder` is given, the result is stored there, because parsing the YAML
  * takes a quarter of a second, whereas reading a stored result takes only two milliseconds. If the folder cannot be
- * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and in the
- * vendor extensions.
+ * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and the vendor
+ * extensions.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -141,8 +141,8 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
 }
 
 /**
- * Returns a digest of everything that affects the parsed document. The digest is part of the file name, so an outdated
- * file is never read.
+ * Returns a digest of everything that affects the parsed document. It is part of the file name, so an outdated file is
+ * never read.
  */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');

@@ -20,17 +20,14 @@ export interface UnknownField {
 /** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
 
-/**
- * The maximum number of unknown members that are checked. The limit is needed because a sender can invent any number of
- * names.
- */
+/** The maximum number of unknown members to check, needed because a sender can invent any number of names. */
 const MAX_EXAMINED = 2000;
 
 const NONE_UNKNOWN: readonly UnknownField[] = [];
 
 /**
  * Returns the fields in a value that the contract does not document, at every level that the contract describes. If a
- * field occurs in several items in a list, only its first occurrence is returned. At most `max` fields are returned.
+ * field occurs in several list items, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
   // Nearly all responses have no unknown fields, so the first check is a faster one that does not record paths.
@@ -80,12 +77,12 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface UnknownSearch {
-  /** The fields found so far, keyed by their path without indices so that each is reported only once. */
+  /** The fields found so far, keyed by their path without indices so that each field is reported only once. */
   readonly found: Map<string, UnknownField>;
   /** The names and indices that lead to the current value. */
   readonly path: (string | number)[];
   readonly max: number;
-  /** The number of unknown members that have been checked. */
+  /** The number of unknown members checked so far. */
   examined: number;
 }
 
@@ -164,8 +161,8 @@ export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema
 const NONE_UNMET: readonly UnmetExpectation[] = [];
 
 /**
- * Returns the expectations that a value does not meet, at every level that the contract describes. If several items in
- * a list do not meet the same expectation, only the first such item is reported.
+ * Returns the expectations that a value does not meet, at every level that the contract describes. If several list
+ * items do not meet the same expectation, only the first of them is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
   // Nearly all responses meet all expectations, so the first check is a faster one that does not record paths.
@@ -175,7 +172,7 @@ export function findUnmetExpectations(shape: FieldShape, value: unknown): readon
   return inOrder(found);
 }
 
-/** Returns the unmet expectations for the departures (differences from the expected form) that a scan has found. */
+/** Returns the unmet expectations for the departures (differences from the expected form) found by a scan. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE_UNMET;
   const found: UnmetByPlace = new Map();
@@ -220,7 +217,10 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/** The unmet expectations, keyed by keyword and by location without indices, so that each is reported only once. */
+/**
+ * The unmet expectations, keyed by keyword and by location without indices, so that each expectation is reported only
+ * once.
+ */
 type UnmetByPlace = Map<string, UnmetExpectation>;
 
 interface Where {

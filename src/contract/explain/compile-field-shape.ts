@@ -18,8 +18,8 @@ interface DescribedFields {
 interface Compilation {
   readonly files: SchemaFiles;
   /**
-   * The compiled shapes, keyed by the schemas that apply to a value. Each shape is stored before it is complete, so
-   * that the compilation of a recursive schema terminates.
+   * The compiled shapes, keyed by the schemas that apply to a value. Each shape is stored before it is complete so that
+   * compiling a recursive schema terminates.
    */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
@@ -27,7 +27,7 @@ interface Compilation {
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** The keywords that a schema can use to allow fields that it does not name. */
+/** The keywords through which a schema can allow fields that it does not name. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',
@@ -43,7 +43,7 @@ const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
  * undefined if the contract describes neither.
  */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // Many operations return the same resources, so the compiled shapes are stored for each contract.
+  // Many operations return the same resources, so the compiled shapes are cached for each contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -53,7 +53,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined, forms: [] };
-  // The shape is stored before the shapes inside it are compiled, because one of them may have the same schema.
+  // The shape is stored before its inner shapes are compiled, because one of them may have the same schema.
   all.made.set(key, shape);
   const described = alternatives.map(fieldsOf).filter((one) => one !== 'none');
   const fields = described.includes('open') ? [] : described.filter((one) => one !== 'open');
@@ -163,7 +163,7 @@ function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): stri
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema and the file that its references are resolved against. */
+/** A schema and the file against which its references are resolved. */
 interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;
@@ -176,7 +176,7 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** A placeholder for a schema that is not inspected. Values that such a schema applies to are treated as open. */
+/** A placeholder for a schema that is not inspected. Values to which such a schema applies are treated as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**
@@ -247,7 +247,7 @@ export interface KnownFields {
   /** The fields that are expected but not required, each with the schema that contains the expectation. */
   readonly expected: ReadonlyMap<string, SchemaObject>;
   /**
-   * True if undocumented fields of this object are not reported as advisories, because the contract already states
+   * True if undocumented fields in this object are not reported as advisories, because the contract already states
    * whether they are allowed.
    */
   readonly settled: boolean;

@@ -15,32 +15,32 @@ import { plainName } from '../../privacy/shown-name.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
 import { placesIn, type SchemaFiles } from '../generate/generate-schemas.ts';
 
-/** An error in a value, found by validating the value against a schema. */
+/** An error found by validating a value against a schema. */
 export interface SchemaError {
   readonly keyword: string;
   /** The JSON pointer to the invalid part of the value. */
   readonly at: string;
   /** The schema that contains the keyword, as a file and a JSON pointer into it. */
   readonly schema: string;
-  /** The value of the keyword in the schema. */
+  /** The keyword's value in the schema. */
   readonly limit: unknown;
 }
 
-/** Returns the errors of an invalid value, in the order in which Ajv reports them. */
+/** Returns an invalid value's errors, in the order in which Ajv reports them. */
 export type Explain = (value: unknown) => readonly SchemaError[];
 
 /**
- * The default limits. The first elements of an array usually show the cause. The limit on errors is the highest that
- * can be configured.
+ * The default limits. The first elements of an array usually show the cause. The limit on errors is the highest
+ * configurable one.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits for a second attempt, which is made if the first elements of every array are valid. */
+/** The limits for a second attempt, made if the first elements of every array are valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**
  * Returns a function that compiles the schema with a given path into a function that explains errors. `settings` are
- * the Ajv settings of the validators. They are used unchanged, except that explanations do not stop at the first error.
+ * the validators' Ajv settings. They are used unchanged, except that explanations do not stop at the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
@@ -49,8 +49,8 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // The schemas' locations are determined when a value is explained for the first time, because more schemas may be
-  // compiled before then.
+  // The schemas' locations are determined the first time a value is explained, because more schemas may be compiled
+  // before then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
 
@@ -75,7 +75,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const errors = run(validate, value, USUAL);
       if (errors.length > 0) return errors;
       const [first] = run(validate, value, FIRST_ERROR);
-      // A value is invalid even if none of its errors can be explained.
+      // A value is invalid even when none of its errors can be explained.
       return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
     };
   };
@@ -103,7 +103,7 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
  * when a limit changes.
  */
 interface ExplainLimits {
-  /** The maximum number of elements that are checked in each array. */
+  /** The maximum number of elements checked in each array. */
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
@@ -111,15 +111,15 @@ interface ExplainLimits {
   intendedOnly: boolean;
 }
 
-// Names of variables in the functions that Ajv generates.
+// The names of variables in the functions that Ajv generates.
 const ERRORS = new Name('errors');
 const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns keywords that replace those of Ajv when errors are explained. They accept the same values as the originals,
- * but their loops stop at the limits, because the sender determines the size of a value, and `anyOf` reports only the
- * errors of the intended alternative.
+ * Returns keywords that replace Ajv's own when errors are explained. They accept the same values as the originals.
+ * However, their loops stop at the limits, because the sender determines the size of a value, and `anyOf` reports only
+ * the errors of the intended alternative.
  */
 function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -218,10 +218,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
-/**
- * Masks a member's name in the paths of errors if the name must not appear in messages, because the sender can choose
- * any name.
- */
+/** Masks a member's name in error paths if it must not appear in messages, because the sender can choose any name. */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
   for (const error of errors.slice(start))
@@ -229,7 +226,7 @@ function shortenPaths(errors: ErrorObject[], start: number, at: string, name: st
 }
 
 /**
- * Reduces the errors of several alternatives to the errors of the intended alternative. Returns false if the intended
+ * Reduces the errors of several alternatives to those of the intended alternative. Returns false if the intended
  * alternative cannot be determined.
  */
 function reportIntended(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
@@ -241,8 +238,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the alternative that was probably intended: among the alternatives with the value's type, the
- * one with the fewest missing required fields. Returns undefined if no single alternative fits best.
+ * Returns the errors of the probably intended alternative: among the alternatives with the value's type, the one with
+ * the fewest missing required fields. Returns undefined if no single alternative fits best.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches

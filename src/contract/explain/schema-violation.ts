@@ -5,7 +5,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { type FieldShape, shapeAt } from './compile-field-shape.ts';
 import type { SchemaError } from './explain-errors.ts';
 
-/** The check that a schema belongs to and the part of the message that the schema applies to. */
+/** The check to which a schema belongs, and the part of the message to which it applies. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
@@ -13,8 +13,8 @@ export interface SchemaPlace {
 }
 
 /**
- * The keyword of the error for an object that was apparently meant to have a different shape. Such an object has few or
- * none of the documented fields.
+ * The error keyword for an object that was apparently meant to have a different shape. Such an object has few or none
+ * of the documented fields.
  */
 const DIFFERENT_SHAPE = 'shape';
 
@@ -46,12 +46,12 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /**
- * Converts errors to violations. No value from the checked message appears in the text of a violation. `describe`
- * describes the value at a location.
+ * Converts errors to violations. No value from the checked message appears in a violation's text. `describe` describes
+ * the value at a location.
  */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
-  // The errors under an `anyOf` only explain why each of its alternatives failed.
+  // The errors under an `anyOf` explain only why each of its alternatives failed.
   const relevant =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
   return relevant.map((error) => {
@@ -151,15 +151,15 @@ export function createDescribeFound(personal: ReadonlySet<string>): DescribeFoun
 interface Causes {
   readonly errors: readonly SchemaError[];
   /**
-   * Returns true if it is clear which shape the object at a JSON pointer was meant to have. Advisories about an object
-   * are helpful only if this is clear.
+   * Returns true if the intended shape of the object at a JSON pointer is clear. Advisories about an object are helpful
+   * only in this case.
    */
   readonly isClear: (within: string) => boolean;
 }
 
 /**
- * Reduces the errors to one per cause. If a value has the wrong type, that is its only error, even if several parts of
- * the contract describe it. If an object has a different shape, one error is reported instead of one for each field.
+ * Reduces the errors to one per cause. If a value has the wrong type, that is its only error, even when several parts
+ * of the contract describe it. If an object has a different shape, one error is reported instead of one for each field.
  */
 export function oneCause(shape: FieldShape, value: unknown, errors: readonly SchemaError[]): Causes {
   const missing = Map.groupBy(
@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The minimum number of documented fields at which it is significant that an object lacks most of them. */
+/** The minimum number of documented fields for it to be significant that an object lacks most of them. */
 const ENOUGH_FIELDS = 8;
 
 /**
@@ -226,7 +226,7 @@ function isUnrecognized(shape: FieldShape, value: unknown, at: string): boolean 
 
 /**
  * Returns how many of the documented fields an object has. Each documented name is looked up in the object, because a
- * hostile object can have tens of thousands of names.
+ * malicious object can have tens of thousands of names.
  */
 function countKnown(names: ReadonlySet<string>, found: object): number {
   let known = 0;

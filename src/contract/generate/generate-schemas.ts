@@ -118,7 +118,7 @@ const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml'
 /** The extensions in the generated schemas that state what is expected of a value but not required. */
 export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
 
-/** Converts a schema in the document to JSON Schema without examples, formats and most extensions. */
+/** Converts a schema from the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
   // `false` is replaced with an object, because an Ajv error can be traced back to an object but not to a boolean.
   if (typeof schema === 'boolean') return schema || { not: {} };
@@ -178,7 +178,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   return projected;
 }
 
-/** Returns the names of the resources that a schema refers to directly. */
+/** Returns the names of the resources to which a schema directly refers. */
 function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;
@@ -205,7 +205,7 @@ function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): 
   return differs;
 }
 
-// Matches the end of an Ajv message about an invalid schema. The end names the location and the violated Ajv rule.
+// Matches the end of an Ajv message about an invalid schema, which names the location and the violated Ajv rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
 /** Converts an error in a generated schema, which may exist only in memory, to an error in the document. */
@@ -222,7 +222,7 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
 }
 
 /**
- * Returns a JSON pointer to the part of the document that a schema is generated from, or an empty string if that part
+ * Returns a JSON pointer to the part of the document from which a schema is generated, or an empty string if that part
  * is unknown.
  */
 export function placeOfSchema(
@@ -244,7 +244,7 @@ export function placeOfSchema(
 
 const placesByFiles = new WeakMap<SchemaFiles, ReadonlyMap<unknown, string>>();
 
-/** Returns the location of each schema as a file and a JSON pointer into that file. */
+/** Returns the location of each schema as a file and a JSON pointer into it. */
 export function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
   const known = placesByFiles.get(files);
   if (known !== undefined) return known;
@@ -266,7 +266,7 @@ export const GENERATED = 'Generated from openapi.yaml by ';
  * Combines the generated schemas into files for human readers: one file per resource and one per operation. Each file
  * is a compound document (JSON Schema 2020-12, section 9.3): every schema in `$defs` has its own `$id`, and its
  * references are relative to that `$id`. The files contain only standard JSON Schema keywords, so strict validators
- * accept them. Returns the contents of the files in a fixed order, keyed by path relative to the schema folder.
+ * accept them. Returns the files' contents in a fixed order, keyed by path relative to the schema folder.
  */
 export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();

@@ -9,7 +9,7 @@ import { GENERATED } from './generate-schemas.ts';
 interface SchemaDifference {
   readonly missing: readonly string[];
   readonly stale: readonly string[];
-  /** Files that were generated earlier but are no longer needed. */
+  /** Previously generated files that are no longer needed. */
   readonly superfluous: readonly string[];
 }
 
@@ -37,7 +37,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes the generated files to a folder and removes superfluous files. Returns the differences between the folder and
+ * Writes the generated files to a folder and removes superfluous ones. Returns the differences between the folder and
  * the generated files before the call.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {

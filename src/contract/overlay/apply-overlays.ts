@@ -56,17 +56,15 @@ function readAll(files: readonly string[]): Overlay[] {
 /** The maximum number of values that overlays can add, about ten times as many as the contract has. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** What is recorded while overlays are applied to a document. */
+/** The state recorded while overlays are applied to a document. */
 interface ApplyNotes extends MergeNotes {
   /** Problems that do not prevent startup. */
   readonly warnings: Fault[];
-  /** The number of values that the overlays have added so far. */
+  /** The number of values added by overlays so far. */
   added: number;
 }
 
-/**
- * Applies the actions in an overlay in order, each to the result of the previous one. Modifies the document in place.
- */
+/** Applies an overlay's actions in order, each to the result of the previous one. Modifies the document in place. */
 function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {
     const at = `/actions/${index}`;
@@ -161,7 +159,7 @@ interface MergeNotes {
 /**
  * Merges an update into an object in the document. New members are added, objects are merged, elements are appended to
  * arrays, and other values are replaced. An object or array is never replaced with a different kind of value, because
- * that is usually a mistake. To replace one on purpose, remove it first with a separate action.
+ * this is usually a mistake. To do so on purpose, first remove the object or array with a separate action.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -177,8 +175,8 @@ function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, not
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // In YAML, a key without a value means null. An update with null would have no effect, so the missing value is
-      // probably a mistake.
+      // In YAML, a key without a value means null. An update with null would have no effect, so the value is probably
+      // missing by mistake.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} in the contract`,
@@ -197,7 +195,7 @@ function appendTo(target: unknown[], element: unknown, origin: Origin, { origins
 /** A location in an overlay. */
 type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Records which overlay wrote each value of a document, so that errors can refer to a location in the overlay. */
+/** Records which overlay wrote each value in a document, so that errors can refer to a location in the overlay. */
 interface Origins {
   /** Records that an overlay added a value to an object or array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
@@ -215,8 +213,8 @@ interface Origins {
 }
 
 /**
- * Creates an empty record. Objects are identified by reference rather than by pointer, because the removal of an
- * element changes the indices of other elements.
+ * Creates an empty record. Objects are identified by reference rather than by pointer, because removing an element
+ * changes the indices of other elements.
  */
 function createOrigins(): Origins {
   const written = new Map<object, Origin>();
@@ -262,7 +260,7 @@ function createOrigins(): Origins {
   };
 }
 
-/** A value on the path to a location, with the object or array that contains it and its key there. */
+/** A value on the path to a location, along with its parent object or array and its key there. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
@@ -295,8 +293,8 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Attributes each error in a document to the location in an overlay that caused the error. If no such location is
- * found, the error is attributed to the last overlay.
+ * Attributes each error in a document to the overlay location that caused it. If no such location is found, the error
+ * is attributed to the last overlay.
  */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {

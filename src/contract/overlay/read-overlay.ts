@@ -39,7 +39,7 @@ function parse(file: string, text: string): unknown {
     // A YAML parser could also read JSON, but would take 100 times as long.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // Text that begins with a brace may still be YAML, because a flow mapping in YAML also begins with one.
+    // Text that begins with a brace may still be YAML, because flow mappings in YAML also begin with one.
   }
   try {
     const document = parseDocument(text);
@@ -67,9 +67,9 @@ export interface OverlayAction {
 
 /** A valid OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The path of the file, used as the source of errors in the overlay. */
+  /** The file's path, used as the source of errors in the overlay. */
   readonly source: string;
-  /** The content of the file. The contract's digest is computed from it. */
+  /** The file's content. The contract's digest is computed from it. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }

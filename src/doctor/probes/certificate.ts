@@ -58,7 +58,7 @@ function handshake({ hostname, port }: URL, { timeoutMs, signal, ca }: Certifica
       host,
       port: port === '' ? 443 : Number(port),
       ca,
-      // Verification errors are reported as part of the result. Nothing is sent on this connection.
+      // Verification errors are reported in the result. Nothing is sent on this connection.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
     });

@@ -8,7 +8,7 @@ import { headerValues } from '../../model/header-pairs.ts';
 
 const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
-/** Determines how the server treats callers without a credential and callers with a wrong one. */
+/** Determines how the server treats callers without a credential and callers with an invalid one. */
 export const challengeProbe: Probe = {
   name: 'challenge',
   does: 'requests a list without a credential, and the path of the credential probe with a made-up name and your own',
@@ -71,8 +71,8 @@ interface VerifierResult {
 }
 
 /**
- * Determines whether the responses for a path distinguish wrong credentials from correct ones. The user name is made
- * up, so that failed attempts do not lock a real account.
+ * Determines whether responses for a path distinguish invalid credentials from valid ones. The user name is made up so
+ * that failed attempts do not lock a real account.
  */
 async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;

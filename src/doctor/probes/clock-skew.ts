@@ -5,7 +5,7 @@ import { headerValues } from '../../model/header-pairs.ts';
 const MAX_SKEW_SECONDS = 5;
 const SAMPLES = 3;
 
-/** Determines whether the clocks of the server and of this machine agree. */
+/** Determines whether the server's clock and this machine's clock agree. */
 export const clockProbe: Probe = {
   name: 'clock',
   does: 'compares the Date header of three responses with the clock of this machine',

@@ -38,7 +38,7 @@ function codingOf({ headers }: ProbeResponse): string {
   return codings.replace(/\bidentity\b/g, '').trim();
 }
 
-/** Returns a finding if the body does not have the coding that the response states. */
+/** Returns a finding if the body's actual coding differs from the one stated in the response. */
 async function mislabeled(response: ProbeResponse, asked: string): Promise<DoctorFinding | false> {
   const says = codingOf(response);
   const isGzip = response.body.subarray(0, 2).equals(GZIP_START);

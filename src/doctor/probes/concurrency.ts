@@ -17,7 +17,7 @@ interface Level {
  * longer.
  */
 const SLOWER = { factor: 4, ms: 250 };
-/** The factor by which the throughput must at least increase when the concurrency is doubled. */
+/** The minimum factor by which the throughput must increase when the concurrency is doubled. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
 /** Up to this concurrency, the probe ignores the throughput, because one slow request could distort it. */

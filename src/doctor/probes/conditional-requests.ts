@@ -3,7 +3,7 @@ import type { Recommendation } from '../recommend.ts';
 import { respond } from '../probe-client.ts';
 import { headerValues } from '../../model/header-pairs.ts';
 
-/** Determines whether the server responds with 304 for an unchanged page and which caching headers it sends. */
+/** Determines whether the server responds with 304 for an unchanged page, and which caching headers it sends. */
 export const conditionalProbe: Probe = {
   name: 'conditional requests',
   does: 'requests a list again with the ETag and the date that the server sent for it',

@@ -12,8 +12,8 @@ import { type ProbeResponse, respond } from '../probe-client.ts';
 import { headerValues } from '../../model/header-pairs.ts';
 
 /**
- * The recommended idle timeout, as a fraction of the server's. It makes Portico close idle connections before the
- * server does.
+ * The recommended idle timeout, as a fraction of the server's. With this timeout, Portico closes idle connections
+ * before the server does.
  */
 const SHARE = 0.8;
 /** The minimum number of requests that a server should allow per connection. */
@@ -59,7 +59,10 @@ const hintedSeconds = ({ headers }: ProbeResponse): number | undefined => {
   return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** Returns how long an idle connection stayed open, in milliseconds, or undefined if it stayed open throughout. */
+/**
+ * Returns how long an idle connection stayed open, in milliseconds, or undefined if it was still open when the probe
+ * ended.
+ */
 async function idleTime({ socket }: ProbeResponse, { idleMs, signal }: ProbeContext): Promise<number | undefined> {
   const startedAt = performance.now();
   const ended = new AbortController();

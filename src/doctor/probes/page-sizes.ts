@@ -59,7 +59,7 @@ export const pageSizeProbe: Probe = {
   },
 };
 
-/** Returns the number of items on a page, and the stated total number of items in the list (0 if it is not stated). */
+/** Returns the number of items on a page, and the stated total number of items in the list (0 if not stated). */
 function pageOf({ body }: ProbeResponse): { readonly items: number; readonly total: number } | undefined {
   const { list, totalCount } = membersOf(parsedValue(parseBounded(body, DEFAULT_JSON_LIMITS)));
   if (!Array.isArray(list)) return undefined;

@@ -1,7 +1,7 @@
 import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
 import { applicable, type Probe, readableList } from '../probe.ts';
 
-/** The sizes of an additional header, in bytes. The default limits of common servers lie between these sizes. */
+/** The sizes of an additional header, in bytes. They span the default limits of common servers. */
 const SIZES = [3500, 7500, 15_500];
 
 /** Determines the maximum size of a request head. */

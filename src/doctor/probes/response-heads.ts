@@ -8,7 +8,7 @@ const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning ca
 /** The maximum size, in bytes, of a response head that undici, Portico's HTTP client, accepts. */
 const MAX_HEAD_BYTES = 16_384;
 
-/** Determines the properties of ordinary responses, based on the responses received so far and one HEAD request. */
+/** Determines the properties of ordinary responses from the responses received so far and one HEAD request. */
 export const responseProbe: Probe = {
   name: 'responses',
   does: 'reads the heads and the text of the responses so far, and requests one list with HEAD',

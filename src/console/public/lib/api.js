@@ -19,7 +19,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns true if the gateway sent no usable response. The rejection of a token counts as a response. */
+/** Returns true if the gateway sent no usable response. A rejected token counts as a response. */
 export const isUnreachable = (error) => error !== undefined && (error.status === 0 || error.status >= 500);
 
 /** Requests data for the console. `signal` aborts the request. */

@@ -7,8 +7,8 @@ const HEIGHT = 170;
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time. While the pointer is over any chart, all charts show their values at that time. At all
- * other times, they show the latest values. A table below the chart shows all numbers.
+ * A chart of values over time. While the pointer is over any chart, all charts show their values for the time under the
+ * pointer; otherwise, they show the latest values. A table below the chart shows all numbers.
  *
  * The entries of `series` have the form `{ label, color, dash?, value(point) }`, where `color` is the name of a custom
  * property in the style sheet. `format` formats the labels of the axis, and `textFor` formats the values. `logarithmic`
@@ -20,7 +20,7 @@ export function Chart({ title, points, from, to, series, summary, format, textFo
   const id = useId();
   const scheme = useScheme();
   const [cursor, setCursor] = useState(/** @type {number | null | undefined} */ (undefined));
-  // The line of values has a constant height, so that the chart does not move away from the pointer.
+  // The line that shows the values has a constant height so that the chart does not move away from the pointer.
   const shown = points[cursor ?? points.length - 1] ?? points.at(-1);
   const data = [
     points.map(({ at }) => at / 1000),
@@ -159,7 +159,7 @@ function optionsOf(place, series, format, logarithmic, onCursor) {
   };
 }
 
-/** Returns the powers of ten around two values. The range always contains at least one power. */
+/** Returns the powers of ten surrounding two values. The range always contains at least one power. */
 function powersOfTen(min, max) {
   if (!(min > 0) || !(max > 0)) return [0.001, 1];
   const from = Math.floor(Math.log10(min) + 1e-9);
@@ -171,7 +171,7 @@ function ticksBetween(min, max) {
   return Array.from({ length: Math.round(Math.log10(max)) - from + 1 }, (_, step) => Number(`1e${from + step}`));
 }
 
-/** Returns the points in a series that have no neighboring points. */
+/** Returns a series' points that have no neighbors. */
 function alone({ data }, index) {
   const hasValue = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));

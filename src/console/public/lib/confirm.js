@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /**
- * A dialog that is open while it is rendered. Escape and Cancel close the dialog and return the focus to the element
- * that had it before.
+ * A dialog that is open as long as it is rendered. Escape and Cancel close it and return the focus to the previously
+ * focused element.
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser reports with a delay that a dialog was closed, and another dialog may already be open by then.
+  // The browser's notification that a dialog has closed is delayed, and another dialog may already be open by then.
   const close = () => closed.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>
@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, children }) {
   </dialog>`;
 }
 
-/** A dialog that asks for confirmation of a change that cannot be undone. */
+/** A dialog that asks for confirmation of an irreversible change. */
 export function Confirm({ title, text, action, onConfirm, onClose, busy }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <p>${text}</p>

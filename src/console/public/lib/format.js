@@ -9,10 +9,10 @@ const day = new Intl.DateTimeFormat('en', {
   hour12: false,
 });
 
-/** The text that represents a missing value. */
+/** The text shown for a missing value. */
 export const NONE = '–';
 
-/** Formats a count as, for example, 12,345. */
+/** Formats a count, for example as 12,345. */
 export const count = (value) => whole.format(value);
 
 /** Formats a number with three significant digits. */
@@ -27,7 +27,7 @@ export function percent(share) {
 }
 
 /**
- * Formats a latency in seconds as, for example, 840 µs, 12 ms or 1.2 s. The first of `bounds` is shown with ≤ and the
+ * Formats a latency in seconds, for example as 840 µs, 12 ms or 1.2 s. The first of `bounds` is shown with ≤ and the
  * last with >.
  */
 export function latency(seconds, bounds = []) {
@@ -40,11 +40,11 @@ export function latency(seconds, bounds = []) {
   return `${fine.format(seconds)} s`;
 }
 
-/** Returns a sentence about how precise the percentiles are. */
+/** Returns a sentence about the precision of the percentiles. */
 export const estimated = (bounds) =>
   `p50 and p99 are estimates: latencies are counted in buckets with upper bounds ${bounds.map((bound) => latency(bound)).join(', ')}.`;
 
-/** Formats an age in seconds as, for example, 12 s, 4 min, 3 h or 2 d. */
+/** Formats an age in seconds, for example as 12 s, 4 min, 3 h or 2 d. */
 export function age(seconds) {
   if (seconds < 100) return `${whole.format(seconds)} s`;
   if (seconds < 5400) return `${whole.format(seconds / 60)} min`;
@@ -52,7 +52,7 @@ export function age(seconds) {
   return `${whole.format(seconds / 86_400)} d`;
 }
 
-/** Formats a number of bytes as, for example, 512 B, 12.3 KiB or 4.5 MiB. */
+/** Formats a number of bytes, for example as 512 B, 12.3 KiB or 4.5 MiB. */
 export function bytes(value) {
   if (value < 1024) return `${whole.format(value)} B`;
   if (value < 1024 ** 2) return `${fine.format(value / 1024)} KiB`;
@@ -65,5 +65,5 @@ export const time = (at) => clock.format(at);
 /** Formats the date and the time. */
 export const dateTime = (at) => day.format(at);
 
-/** Formats a count with a noun in the singular or the plural. */
+/** Formats a count with a noun in the singular or plural. */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;

@@ -30,8 +30,8 @@ export function usePaused() {
 }
 
 /**
- * Polls a path while the page is visible and polling is not paused. It sends one request at a time. It polls more
- * slowly after a failure, and stops after a rejected token. Only the latest response is stored.
+ * Polls a path while the page is visible and polling is not paused. Sends one request at a time. Polls more slowly
+ * after a failure, and stops after a rejected token. Keeps only the latest response.
  */
 export function usePoll(path) {
   const [latest, setLatest] = useState(/** @type {Latest} */ ({}));

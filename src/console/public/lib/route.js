@@ -1,20 +1,20 @@
 import { useEffect, useState } from './html.js';
 
-/** Parses the part of the URL after `#`. Returns the segments in the path and the values in the query. */
+/** Parses the part of the URL after `#`. Returns the path's segments and the query's values. */
 export function readRoute(hash = location.hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const words = path.split('/').filter((word) => word !== '');
   return { words, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Returns a link to a page of the console. Empty values are omitted. */
+/** Returns a link to a console page. Empty values are omitted. */
 export function hrefOf(words, query = {}) {
   const present = Object.entries(query).filter(([, value]) => value !== '' && value !== undefined);
   const text = new URLSearchParams(present).toString();
   return `#/${words.map((word) => encodeURIComponent(word)).join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Returns the current route. The component is rendered again when the route changes. */
+/** Returns the current route. The component is rerendered when the route changes. */
 export function useRoute() {
   const [route, setRoute] = useState(readRoute);
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useRoute() {
 
 /**
  * Changes some of the query values in the URL. The other values are read from the URL, because a component that has not
- * been rendered since the last change still has old ones.
+ * been rerendered since the last change still has the old ones.
  */
 export function changeQuery(words, change) {
   setQuery(words, { ...readRoute().query, ...change });

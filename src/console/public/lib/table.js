@@ -8,8 +8,8 @@ import { html, useRef, useState } from './html.js';
  * down) }`, and `by` is the `sortedBy` of a column.
  *
  * If `steady` is set, rows keep their positions while the pointer or the focus is in the table, so that a refresh never
- * moves a row that an operator is about to click. `steady` identifies the list, so that the rows of another list appear
- * immediately.
+ * moves a row that an operator is about to click. The value of `steady` identifies the list, so a different list's rows
+ * appear immediately.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
   const [own, setOwn] = useState(sorted ?? { index: -1, down: true });
@@ -75,7 +75,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
 }
 
 /**
- * Returns the rows to show, and the event handlers that detect the pointer and the focus. `isHeld` is true if the fresh
+ * Returns the rows to show and the event handlers that detect the pointer and the focus. `isHeld` is true if the new
  * rows are different or in a different order.
  */
 function useSteadyRows(fresh, keyOf, steady) {

@@ -1,12 +1,12 @@
 import { html } from './html.js';
 
-/** A page's error message. It is omitted if the header already shows the same message (`shownError`). */
+/** A page's error message. It is omitted if the header already shows it (`shownError`). */
 export function Trouble({ error, shownError }) {
   if (error === undefined || error.message === shownError) return null;
   return html`<p class="note bad" role="alert">${error.message}</p>`;
 }
 
-/** A placeholder that is shown while a page's data is loading or if it cannot be read. */
+/** A placeholder shown while a page's data is loading or when it cannot be read. */
 export function Reading({ error, shownError }) {
   return error === undefined
     ? html`<p class="muted">Loading…</p>`

@@ -11,7 +11,7 @@ const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' }
 
 const choose = (change) => changeQuery(['configuration'], change);
 
-/** The result of the last reload: what was changed, or all the reasons why it was refused. */
+/** The result of the last reload: what changed, or all the reasons why it was refused. */
 function ReloadResult({ result }) {
   if (result === undefined) return null;
   if (result.outcome === 'applied')
@@ -41,8 +41,8 @@ function ReloadResult({ result }) {
 }
 
 /**
- * The page that shows all keys in the effective configuration and the origin of each value, with a button to reload the
- * configuration.
+ * The page that shows all keys in the effective configuration and where each value comes from, with a button for
+ * reloading the configuration.
  */
 export function ConfigurationPage({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('configuration');

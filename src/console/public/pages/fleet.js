@@ -77,7 +77,7 @@ export function FleetPage({ status, shownError }) {
   `;
 }
 
-/** Returns the value that occurs most often, or the first of several such values. */
+/** Returns the most frequent value, or the first such value if there are several. */
 function mostCommon(values) {
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -25,7 +25,7 @@ const MINUTES = [
   [10_080, '7 days'],
 ];
 
-/** The page that shows the active overrides and their audit trail, with buttons to set and end overrides. */
+/** The page that shows the active overrides and their audit trail, with buttons for setting and ending overrides. */
 export function OverridesPage({ status, shownError, announce }) {
   const { data, error, refresh } = usePoll('overrides');
   const [adding, setAdding] = useState(false);
@@ -153,7 +153,7 @@ export function OverridesPage({ status, shownError, announce }) {
   `;
 }
 
-/** Returns the options of a select, with one of them selected. */
+/** Returns the options for a select element, with one of them selected. */
 const options = (values, chosen) =>
   values.map(
     ([value, label]) => html`<option key=${value} value=${value} selected=${value === chosen}>${label}</option>`,
@@ -241,7 +241,7 @@ function Add({ operations, onDone, onClose }) {
   <//>`;
 }
 
-/** Returns the name of a change. An operation has at most one override with the same name. */
+/** Returns the name of the change that an override makes. An operation has at most one override with a given name. */
 const nameOf = (row) => (row.kind === 'level' ? row.check : row.kind);
 
 /** Describes the change that an override makes. */

@@ -14,7 +14,10 @@ const MARKS = {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The page that shows the permissions of roles and accounts by operation. It also explains individual requests. */
+/**
+ * The page that shows the permissions of roles and accounts by operation. It also explains how individual requests are
+ * handled.
+ */
 export function PermissionsPage({ query, shownError }) {
   const { data, error } = usePoll('permissions');
   return html`
@@ -87,7 +90,7 @@ function Explain({ query, accounts, reachable }) {
       .then((found) => setResult(found))
       .catch((error) => reading.signal.aborted || setResult({ error }));
     return () => reading.abort();
-    // The explanation is also requested again when the gateway becomes reachable again.
+    // The explanation is also requested again once the gateway is reachable again.
   }, [method, target, as, reachable]);
   const wrong = result?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>

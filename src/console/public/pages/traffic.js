@@ -13,7 +13,7 @@ const FOLDED = 'folded';
 
 const choose = (change) => changeQuery(['traffic'], change);
 
-/** The page that shows the rate, errors, latency and hit ratio of each operation, in charts and a table. */
+/** The page that shows each operation's rate, errors, latency and hit ratio in charts and a table. */
 export function TrafficPage({ query, status, shownError }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
   const requested = query.operation ?? '';

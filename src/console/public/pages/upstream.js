@@ -11,7 +11,7 @@ const CIRCUIT = {
   'half-open': ['warn', 'A single request is sent as a trial.'],
 };
 
-/** The page that shows the current state of the upstream and its history over the last 15 minutes. */
+/** The page that shows the upstream's current state and its history over the last 15 minutes. */
 export function UpstreamPage({ shownError }) {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)
@@ -167,7 +167,7 @@ function causeOf({ cause, code }) {
 
 const SHOWN_MS = 3_600_000;
 
-/** A bar that represents the last hour. The periods during which the circuit was open are marked. */
+/** A bar that represents the last hour, with marks for the periods during which the circuit was open. */
 function Timeline({ data: { changes, circuit, startedAt, until } }) {
   const from = Math.max(startedAt, until - SHOWN_MS);
   const openings = changes

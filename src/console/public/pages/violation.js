@@ -9,7 +9,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 import { hrefOf } from '../lib/route.js';
 import { Hours, stateOf } from './violations.js';
 
-/** The page that shows one violation: its location, its counts, sample requests, and a form to accept it. */
+/** The page that shows one violation: its location, its counts, sample requests, and a form for accepting it. */
 export function ViolationPage({ words, status, shownError, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);

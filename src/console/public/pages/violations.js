@@ -16,7 +16,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The sort orders that the form offers. The other orders are available in the table's header. */
+/** The sort orders that the form offers. The table's header offers the others. */
 const ORDERS = [
   ['impact', 'impact'],
   ['count', 'most frequent'],
@@ -28,7 +28,7 @@ const ORDERS = [
 
 const choose = (change) => changeQuery(['violations'], { page: '', ...change });
 
-/** The page that lists the violations in the ledger. The list can be filtered. */
+/** The page that lists the violations in the ledger, with filters. */
 export function ViolationsPage({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
@@ -173,13 +173,13 @@ export function Hours({ history }) {
   return html`<${Sparkline} hours=${history.hours} label=${label} />`;
 }
 
-/** Returns the location of a violation. For a denial, this is the missing permission. */
+/** Returns a violation's location. For a denial, this is the missing permission. */
 function placeOf({ keyword, location, at }) {
   if (keyword === 'permission-denied') return at === '' ? '' : `requires ${at}`;
   return at === '' ? location : `${location} ${at}`;
 }
 
-/** Returns a badge that shows the state of a violation. */
+/** Returns a badge that shows a violation's state. */
 export function stateOf({ accepted }) {
   if (accepted === undefined) return html`<span class="badge warn">new</span>`;
   return accepted.expired
@@ -197,7 +197,7 @@ function Pages({ data: { page, pageCount }, query }) {
   </nav>`;
 }
 
-// The selected value stays in the list even if no row has it.
+// The selected value stays in the list even when no row has it.
 function choicesOf(found = {}, chosen = '') {
   const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
   return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));

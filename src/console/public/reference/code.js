@@ -19,7 +19,7 @@ export function curlLine({ origin, method, target, user, headers = {}, body }) {
   return words.join(' ');
 }
 
-/** Returns the target of an operation with the given parameter values. Empty query parameters are omitted. */
+/** Returns the request target for an operation with the given parameter values. Empty query parameters are omitted. */
 export function targetOf(operation, values) {
   const valueOf = (where, name) => values[`${where}:${name}`] ?? '';
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf('path', name)));
@@ -65,5 +65,5 @@ function pythonCode({ origin, method, target, user, headers = {}, body }) {
   ].join('\n');
 }
 
-/** The languages that the page shows a request in, each with the function that generates the code. */
+/** The languages in which the page shows a request, each with the function that generates the code. */
 export const CODE = { curl: curlLine, fetch: fetchCode, Python: pythonCode };

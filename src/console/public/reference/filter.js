@@ -1,5 +1,5 @@
 /**
- * Returns true if an operation matches the search text. Each word of the text must occur in the operation's id, path,
+ * Returns true if an operation matches the search text. Each word in the text must occur in the operation's id, path,
  * summary or parameters.
  */
 export function matches(operation, text) {

@@ -9,7 +9,7 @@ function App() {
   const [contract, setContract] = useState(/** @type {any} */ (undefined));
   const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
-  // The credential is stored only in this page, and is discarded when the page is closed.
+  // The credential is stored only in this page and is discarded when the page is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
   useEffect(() => readWithRetry(setContract, setError), []);
   const { error: lost } = usePoll('status');
@@ -139,7 +139,7 @@ function Credential({ credential, onChange }) {
   </section>`;
 }
 
-/** Scrolls to the operation in the URL after the page has loaded, and whenever the URL changes. */
+/** Scrolls to the operation in the URL after the page has loaded and whenever the URL changes. */
 function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;

@@ -6,7 +6,7 @@ import { Schema } from './schema.js';
 import { boundsText, nameOf, typeText } from './schema-values.js';
 import { TryForm } from './try.js';
 
-/** One operation in the API docs: its parameters, permissions and responses, and a form to try it. */
+/** One operation in the API docs: its parameters, permissions and responses, and a form for trying it. */
 export function Operation({ operation, contract, credential }) {
   const { id, method, path, summary, description, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>

@@ -5,7 +5,7 @@ export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** Text that may have several paragraphs. Words in backticks are formatted as code. */
+/** Text that can have several paragraphs. Words in backticks are formatted as code. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)

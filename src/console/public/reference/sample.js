@@ -1,11 +1,11 @@
 import { fieldsOf, resolved } from './schema-values.js';
 
-/** The page size in samples, which is small so that the response fits on the screen. */
+/** The page size in samples. It is small so that the response fits on the screen. */
 const PAGE_SIZE = 5;
 
 /**
- * Returns initial values for the form, which are sufficient for sending the request. Path parameters have sample
- * values, and lists begin with their first page. Other query parameters are empty.
+ * Returns initial values for the form that are sufficient for sending the request. Path parameters have sample values,
+ * and lists start at their first page. Other query parameters are empty.
  */
 export function firstValues({ parameters, paging }, schemas) {
   const pages = paging === undefined ? {} : { page: paging.firstPage, pageSize: PAGE_SIZE };
@@ -20,7 +20,7 @@ export function firstValues({ parameters, paging }, schemas) {
 
 /**
  * Returns the first example of the request body as text. If there is no example, the text contains the required fields.
- * If there is no body, it is empty.
+ * If there is no body, the text is empty.
  */
 export function firstBody({ requestBody }, schemas) {
   const content = requestBody?.content[0];
@@ -28,7 +28,7 @@ export function firstBody({ requestBody }, schemas) {
   return pretty(content.examples[0]?.value ?? sampleOf(content.schema, schemas));
 }
 
-/** Returns a sample value for a schema. The value is valid in simple cases. */
+/** Returns a sample value for a schema. In simple cases, the value is valid. */
 function sampleOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   if (at.example !== undefined || at.const !== undefined) return at.example ?? at.const;

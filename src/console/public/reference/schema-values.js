@@ -35,7 +35,7 @@ export function typeText(schema, schemas) {
   return `${words.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
 }
 
-/** Returns a description of the bounds in a schema. */
+/** Returns a description of a schema's bounds. */
 export function boundsText(schema, schemas) {
   const at = resolved(schema, schemas);
   const bounds = [
@@ -53,7 +53,7 @@ export function boundsText(schema, schemas) {
   return bounds.filter((one) => one !== false).join(', ');
 }
 
-/** Returns the fields in a schema, including the fields of all its parts. */
+/** Returns a schema's fields, including those of all its parts. */
 export function fieldsOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   const required = new Set(at.required ?? []);
@@ -63,7 +63,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
     schema: inner,
     required: required.has(name),
     expected: expected.has(name),
-    // If a field has no provenance of its own, that of its resource applies.
+    // If a field has no provenance of its own, its resource's provenance applies.
     provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));

@@ -2,7 +2,7 @@ import { html, useState } from '../lib/html.js';
 import { Provenance, Words } from './prose.js';
 import { boundsText, fieldsOf, nameOf, resolved, typeText } from './schema-values.js';
 
-/** A list of a schema's fields. Fields can be expanded one level at a time. */
+/** A list of a schema's fields, each of which can be expanded one level at a time. */
 export function Schema({ schema, schemas }) {
   const at = resolved(schema, schemas);
   const options = at.anyOf ?? at.oneOf ?? [];
@@ -60,7 +60,7 @@ function isOpenable(at, schemas) {
   return [at.properties, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');
 }
 
-// Schemas can be recursive, so the contents of a field are rendered only when the field is opened.
+// Schemas can be recursive, so a field's contents are rendered only when it is opened.
 function Part({ schema, schemas, label }) {
   const [open, setOpen] = useState(false);
   const at = resolved(schema, schemas);
