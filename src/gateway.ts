@@ -45,7 +45,7 @@ import { toCauseLine } from './privacy/cause-line.ts';
 import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
 
 /**
- * Replacements for the system's clock, environment, output and random numbers, as well as for the function that loads
+ * Replacements for the system's clock, environment, output and random numbers, and for the function that loads
  * contracts.
  */
 interface GatewayParts {
@@ -59,13 +59,11 @@ interface GatewayParts {
   readonly isInspected?: boolean;
   /** The role of this process. Undefined if the gateway has only one process. */
   readonly role?: ProcessRole;
-  /**
-   * Reads the settings for a reload from the sources that were used at startup. If undefined, every reload is refused.
-   */
+  /** Reads the settings for a reload from the sources used at startup. If undefined, every reload is refused. */
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
 
-/** The time limit for reloading one worker, in milliseconds. It is longer than any reload takes. */
+/** The time limit for reloading one worker, in milliseconds. No reload should take this long. */
 const RELOAD_MS = 60_000;
 
 /** An assembled gateway that is not listening. After a reload, its properties reflect the new configuration. */
@@ -86,7 +84,7 @@ export interface Assembly {
   explain(request: ExplainRequest): readonly ExplainStep[];
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** Tests the address of the upstream. Returns a function that cancels the test. */
+  /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
   /** The tests of the credential verifier. `readyz` reads their state. */
   calibration: Calibration;
@@ -95,7 +93,7 @@ export interface Assembly {
   /** Returns the facts that this gateway reports to the others. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
-  /** Closes everything, after exporting the remaining spans for at most `exportMs` milliseconds. */
+  /** Exports the remaining spans for at most `exportMs` milliseconds, and then closes everything. */
   close(exportMs?: number): Promise<void>;
 }
 
@@ -104,9 +102,9 @@ export interface Gateway extends Pick<
   Assembly,
   'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
 > {
-  /** The address of the public side. Empty in the primary process if there are workers. */
+  /** The public side's address. Empty in the primary process if there are workers. */
   readonly publicUrl: string;
-  /** The address of the admin side. Empty in a worker. */
+  /** The admin side's address. Empty in a worker. */
   readonly adminUrl: string;
   /**
    * Closes the gateway. For the first `lameDuckSeconds` (default: 0), it still serves requests but reports that it is
@@ -161,13 +159,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       try {
         current = compileAssembly(next, parts);
       } catch (error) {
-        // The long-lived services already follow the new settings, so they are switched back to the previous settings.
+        // The long-lived services already use the new settings, so they are switched back to the previous ones.
         applySettings(before, parts.clock());
         throw error;
       }
       edges.use(current);
-      // Pages with other versions can no longer be requested. Without this removal, they would stay in memory until
-      // evicted.
+      // Pages with other versions can no longer be requested. If they were not removed here, they would stay in memory
+      // until evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
       current.services.cache.retain((key) => versions.has(versionOfKey(key)));
       if (calibration === undefined) return;
@@ -227,7 +225,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process and, if it accepts the configuration, the workers one after the other. */
+/** Reloads the primary process and, if it accepts the configuration, then the workers one after the other. */
 function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
   return async (trigger) => {
     const result = await own(trigger);
@@ -241,7 +239,7 @@ function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): R
   };
 }
 
-/** Makes the long-lived services follow the settings, and compiles the plans. */
+/** Applies the settings to the long-lived services, and compiles the plans. */
 function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAssembly {
   const { settings, start, services } = assembled;
   applySettings(assembled, parts.clock());
@@ -262,10 +260,10 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const assembly = assembleGateway(settings, given);
   const { services } = assembly;
   const { logger } = services;
-  /** The functions that stop the started background work. */
+  /** The functions that stop the background work. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
-  // The primary process does not verify credentials or send requests.
+  // The primary process neither verifies credentials nor sends requests.
   const { role } = given;
   const serves = role?.kind !== 'primary';
   try {
@@ -275,7 +273,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     if (role?.kind === 'worker') await joinPrimary(role);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services, role));
-    // The workers of a gateway are not listed as separate instances.
+    // A gateway's workers are not listed as separate instances.
     if (role?.kind !== 'worker') services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();
@@ -314,7 +312,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
     // The public side is closed first, so that the admin side can still tell the load balancer that the gateway is not
-    // ready while requests are finished.
+    // ready while requests finish.
     for (const listener of opened) await listener.close({ finishMs });
     await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
@@ -342,7 +340,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   }
 }
 
-/** A gateway without its own listeners, which the embedding application provides instead. */
+/** A gateway without its own listeners; the embedding application provides them instead. */
 interface MountedGateway extends Pick<Assembly, 'planLines' | 'reload' | 'close'> {
   readonly handle: RequestListener;
   /** The Express app of the admin side: health checks, metrics and the console. */
@@ -362,8 +360,8 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
 }
 
 /**
- * Returns the default stream for log lines, which writes the lines in batches. The last batch must be flushed.
- * `isShared` is true if other processes write to the same standard output.
+ * Returns the default stream for log lines, which are written in batches. The last batch must be flushed. `isShared` is
+ * true if other processes write to the same standard output.
  */
 function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
   // A write to a file is never interleaved with other writes, regardless of its size.

@@ -20,9 +20,9 @@ export { StartFault, type Fault } from './model/fault.ts';
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * The configuration as passed by a program. It has the same keys as `portico.yaml`, and all keys are optional. The
- * types below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains
- * every key with its type.
+ * The configuration as passed by a program. It has the same keys as `portico.yaml`, all of them optional. The types
+ * below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains every
+ * key with its type.
  */
 export type PorticoConfig = {
   readonly mode?: ModeName;
@@ -81,9 +81,9 @@ export interface Portico {
   /** The lines that `portico plan` prints, one for each operation. */
   readonly plans: readonly string[];
   /**
-   * Uses the given configuration for new requests. Without an argument, reads the files of the current configuration
-   * again. Returns the names of the keys and files that have changed. If there are configuration errors, throws a
-   * `StartFault` that lists all of them, and the previous configuration stays in use.
+   * Uses the given configuration for new requests. Without an argument, rereads the files of the current configuration.
+   * Returns the names of the keys and files that have changed. If there are configuration errors, the previous
+   * configuration stays in use, and a `StartFault` that lists all of them is thrown.
    */
   reload(config?: PorticoConfig): Promise<readonly string[]>;
   /** Finishes the background work, then closes the ledger and all connections to the upstream. */
@@ -94,7 +94,7 @@ export interface Portico {
 interface PorticoOptions {
   /** The environment variables, such as `UPSTREAM_URL`. Defaults to `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths are resolved against. Defaults to the working folder. */
+  /** The folder against which relative paths are resolved. Defaults to the working folder. */
   readonly cwd?: string;
   /** Receives the log lines, each including its line break. Defaults to standard output. */
   readonly logStream?: { write(line: string): void };

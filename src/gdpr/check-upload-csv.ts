@@ -16,21 +16,18 @@ interface CsvCheck {
   readonly violations: readonly Violation[];
   /** The details of the errors. They contain row numbers (row 1 is the header) but never a cell's contents. */
   readonly details: readonly ErrorDetail[];
-  /** The number of rows that were read, without the header. */
+  /** The number of rows read, excluding the header. */
   readonly rows: number;
 }
 
-/**
- * Checks the CSV text of a GDPR upload (rules, 9). A row is a CSV record, so a line break inside quotes does not end
- * it.
- */
+/** Checks a GDPR upload's CSV text (rules, 9). A row is a CSV record, so a line break inside quotes does not end it. */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const check = createCheck(content, limits);
   while (check.nextPart());
   return check.result();
 }
 
-/** Like {@link checkUploadCsv}, but checks a long file in parts, so that other requests can be served between parts. */
+/** Like {@link checkUploadCsv}, but checks a long file in parts so that other requests can be served in between. */
 export async function checkLongUploadCsv(content: string, limits: CsvLimits): Promise<CsvCheck> {
   const check = createCheck(content, limits);
   while (check.nextPart()) await turn();
@@ -43,7 +40,7 @@ export const CSV_PART_LENGTH = 65_536;
 /** The maximum number of cells in a row. A valid row has at most two. */
 const MAX_CELLS = 16;
 
-/** A check that processes a file in parts, each of which consists of whole rows. */
+/** A check that processes a file in parts, each consisting of whole rows. */
 interface PartialCheck {
   /** Checks the next part. Returns false if there are no parts left. */
   nextPart(): boolean;
@@ -125,8 +122,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
 }
 
 /**
- * A part of a file, which consists of whole rows up to `end`. If the next row must not be parsed, `excess` is the
- * reason.
+ * A part of a file, consisting of whole rows up to `end`. If the next row must not be parsed, `excess` is the reason.
  */
 interface Part {
   readonly end: number;
@@ -136,9 +132,9 @@ interface Part {
 const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
 
 /**
- * Returns the part that begins at an index. Rows with too many cells are detected here, because csv-parse would
- * completely read even a row with millions of cells before the row could be refused. If quotes are misplaced, the part
- * ends after the first row with such a quote, and csv-parse refuses the row.
+ * Returns the part that begins at an index. Rows with too many cells are detected here. Otherwise, csv-parse would read
+ * even a row with millions of cells completely before it could be refused. If quotes are misplaced, the part ends after
+ * the first row with such a quote, and csv-parse refuses the row.
  */
 function partAt(content: string, from: number, maxRowBytes: number): Part {
   // In a quoted cell, each quote is written twice.
@@ -186,7 +182,7 @@ const KEYWORDS = {
   bounds: 'gdpr-csv-rows',
 } as const;
 
-/** The keyword for all errors in an upload that does not contain any user. */
+/** The keyword for all errors in an upload that contains no users. */
 const NO_USER = 'gdpr-csv-no-user';
 
 function createErrorList(maxErrors: number) {
@@ -194,7 +190,7 @@ function createErrorList(maxErrors: number) {
   const details: ErrorDetail[] = [];
   return {
     /**
-     * Returns all errors. If the upload contains no user and all errors concern missing parts, all errors have the
+     * Returns all errors. If the upload contains no users and all errors concern missing parts, they all have the
      * keyword for an upload without users.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {

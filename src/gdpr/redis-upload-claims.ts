@@ -5,7 +5,7 @@ import type { UploadClaims } from './shared-uploads.ts';
 
 /**
  * How long a claim on an upload in progress lasts, in milliseconds. If an upload takes longer, other gateways no longer
- * recognize a duplicate. After a crash, the upload is blocked for at most this long.
+ * recognize a duplicate. After a crash, the upload is blocked for no longer than this.
  */
 const MAX_UPLOAD_MS = 600_000;
 
@@ -18,7 +18,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
-/** Ends a claim: remembers the accepted upload for the window, or removes the claim if this gateway holds it. */
+/** Ends a claim. Either remembers the accepted upload for the window, or removes the claim if this gateway holds it. */
 const FINISH: RedisScript = {
   source: `
 if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end

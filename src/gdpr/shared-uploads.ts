@@ -7,8 +7,8 @@ export interface UploadClaims {
 }
 
 /**
- * Refuses uploads that another process or gateway is forwarding or has recently forwarded. If the other processes or
- * gateways cannot be reached, only this process's own uploads are considered.
+ * Refuses uploads that another process or gateway is forwarding or has recently forwarded. If the others cannot be
+ * reached, only this process's own uploads are considered.
  */
 export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
   return {

@@ -20,7 +20,7 @@ export type UploadVerdict =
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Remembers the uploads in progress and those that were accepted recently. */
+/** Remembers uploads in progress and recently accepted uploads. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
 }
@@ -33,7 +33,7 @@ export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body
 /** The maximum number of accepted uploads to remember. The least recently used upload is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates a memory without uploads (rules, 9). The options are read for each upload. `claim` takes the key. */
+/** Creates an empty upload memory (rules, 9). The options are read for each upload. `claim` takes the key. */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { membersOf } from '../lib/plain-object.ts';
 
-/** Whether the gateway is ready and, if it is not ready, why. */
+/** Whether the gateway is ready and, if not, why. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -23,28 +23,23 @@ export interface Readiness {
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
-  /** The health of the legacy server, which does not affect readiness. */
+  /** The legacy server's health, which does not affect readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
-  /**
-   * Purges the stored responses that have any of these tags, or all stored responses. Returns the number of purged
-   * responses.
-   */
+  /** Purges the stored responses that have any of these tags, or all stored responses. Returns the number purged. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
   readonly reload: () => Promise<ReloadResult>;
   /** Lists, sets and ends overrides. */
   readonly overrides: RequestHandler;
-  /** The console, which is served under `/console`. Undefined if the console is disabled. */
+  /** The console, served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
   readonly logger: Logger;
 }
 
 const compress = promisify(gzip);
 
-/**
- * Creates the Express app of the admin side, which provides health checks, metrics, purges and the console (rules, 12).
- */
+/** Creates the admin side's Express app, which provides health checks, metrics, purges and the console (rules, 12). */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
@@ -105,8 +100,8 @@ const logFields = (req: IncomingMessage, res: ServerResponse) => ({
 });
 
 /**
- * Logs operators' requests. Changes and refusals are always logged. Page views and metric scrapes are logged only at
- * the `debug` level. The serializers return nothing, so that the logging library does not log the token and the query.
+ * Logs operators' requests. Changes and refusals are always logged; page views and metric scrapes are logged only at
+ * the `debug` level. The serializers return nothing so that the logging library does not log the token or the query.
  */
 function logRequests(logger: Logger): RequestHandler {
   return pinoHttp({

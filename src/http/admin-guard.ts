@@ -18,13 +18,13 @@ export interface AdminGuardOptions {
 
 /**
  * The limit on wrong tokens from one address. Once the limit is reached, clients at that address must wait even if they
- * send the correct token, unless the correct token was recently sent from the address.
+ * send the correct token, unless the correct token was recently sent from there.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after it has sent the correct token. During this time, wrong tokens from clients
- * that share the address, for example behind a proxy, cannot lock out the operator.
+ * How long an address is remembered after the correct token was sent from it. During this time, wrong tokens from
+ * clients that share the address, for example behind a proxy, cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
@@ -37,9 +37,9 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls operators' access (rules, 12). A token is required if one is configured, or if the admin side listens on any
- * address that is not a loopback address. If no token is required, the Host header must contain a loopback name, so
- * that a page on another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
+ * Controls operators' access (rules, 12). A token is required if one is configured, or if the admin side listens on an
+ * address other than loopback. If no token is required, the Host header must contain a loopback name, so that a page on
+ * another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
@@ -84,8 +84,8 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
 
 /**
  * Makes a browser forget the admin token. A browser remembers a name and a password until it is closed. It replaces
- * them only after it has been challenged and a request with a different name has succeeded. To sign out, the console
- * sends a request with the name `signed-out`. A request that contains the token is challenged, whereas a request with
+ * them only after it has been challenged and a request with a different name has then succeeded. To sign out, the
+ * console sends a request with the name `signed-out`. A request that contains the token is challenged, whereas one with
  * this name succeeds but grants no access.
  */
 export function createSignOut(token: string | undefined): RequestHandler {
@@ -108,8 +108,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Compares two strings by their digests, so that the time taken reveals neither the lengths of the strings nor where
- * they first differ.
+ * Compares two strings by their digests, so that the time taken reveals neither the strings' lengths nor where they
+ * first differ.
  */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
@@ -123,7 +123,7 @@ function digestOf(text: string): Buffer {
 interface AdminAttempt {
   /** The token. Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
-  /** The client's address or, for IPv6, the network of the address. */
+  /** The client's address or, for IPv6, its network. */
   readonly from: string;
 }
 
@@ -149,7 +149,7 @@ function tokenIn(authorization: string): string {
   return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }
 
-// This text appears only if a token is configured. Without a token, the browser does not ask for a password.
+// This text appears only if a token is configured. Without one, the browser does not ask for a password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Reload this page to enter them.</p>';
@@ -161,7 +161,7 @@ function refuseAdmin(req: Request, res: Response, status: number, text: string):
     res.json({ error: text });
     return;
   }
-  // The text needs no escaping, because it is a fixed sentence without any part of the request.
+  // The text needs no escaping, because it is a fixed sentence that contains no part of the request.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +
@@ -171,7 +171,7 @@ function refuseAdmin(req: Request, res: Response, status: number, text: string):
 }
 
 /**
- * The `Content-Security-Policy` for responses that are not pages. It prevents such a response from loading anything and
+ * The `Content-Security-Policy` for responses that are not pages. It prevents these responses from loading anything and
  * from being shown in a frame.
  */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

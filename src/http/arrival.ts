@@ -11,18 +11,18 @@ import { isHarmlessId } from '../privacy/shown-text.ts';
 import { sampledContext, type Sampling, type TraceContext, traceContext } from '../telemetry/trace-context.ts';
 
 /**
- * Options for reading requests: the limit on targets, the gateway's public address, the trusted proxies and the
- * sampling of traces.
+ * Options for reading requests: the limit on targets, the gateway's public address, the trusted proxies and trace
+ * sampling.
  */
 export interface ArrivalOptions {
   readonly maxTargetBytes: number;
-  /** The prefix that comes before `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is no prefix. */
+  /** The prefix before `/services/v2/…` in clients' targets, such as `/qa`. Empty if there is none. */
   readonly publicBasePath: string;
-  /** The configured public scheme and host. If undefined, the scheme and the host in each request are used. */
+  /** The configured public scheme and host. If undefined, each request's own scheme and host are used. */
   readonly publicOrigin: PublicOrigin | undefined;
   /** The addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Determines which traces are sampled. Undefined if no spans are exported. */
+  /** Determines which traces are sampled. Undefined if span export is off. */
   readonly sampling?: Sampling | undefined;
   readonly clock: Clock;
 }
@@ -51,8 +51,8 @@ interface ArrivalSetup extends ArrivalOptions {
 }
 
 /**
- * A request on the public side. Most values are computed on first use, because a request that is served from the cache
- * needs only a few of them.
+ * A request on the public side. Most values are computed on first use, because a request served from the cache needs
+ * only a few of them.
  */
 export class HttpArrival implements Arrival {
   readonly method: string;
@@ -60,7 +60,7 @@ export class HttpArrival implements Arrival {
   readonly requestId: string;
   readonly traceparent: string;
   readonly tracestate: string | undefined;
-  /** The id of Portico's own span for the request, in the format of `traceparent`. */
+  /** The id of Portico's own span for the request, as used in `traceparent`. */
   readonly ownSpan: string;
   readonly parentSpanId: string | undefined;
   readonly receivedAt: number;
@@ -72,8 +72,8 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read in advance because it is no longer available after the socket is closed, when work
-   * on the request may still continue.
+   * The client's address. It is read in advance because it is no longer available once the socket is closed, when the
+   * request may still be in progress.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
@@ -171,8 +171,8 @@ export class HttpArrival implements Arrival {
 const SCHEME = /^https?$/;
 
 /**
- * Returns the address of the client behind the trusted proxies. Each proxy appends the address that it received the
- * request from, so the list is read from its end. The result is the first address that does not belong to a trusted
+ * Returns the address of the client behind the trusted proxies. Each proxy appends the address from which it received
+ * the request, so the list is read from its end. The result is the first address that does not belong to a trusted
  * proxy. Reading also stops at an entry that is not an address.
  */
 function clientBehind(peer: string, list: string | string[] | undefined, isTrusted: ArrivalSetup['isTrusted']): string {
@@ -209,7 +209,7 @@ function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOpti
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);
   const origin = raw.startsWith('/') ? raw : raw.replace(ABSOLUTE_FORM, '');
-  // An absolute URL can end with its host (RFC 9112, 3.2.2).
+  // An absolute URL can end after its host (RFC 9112, 3.2.2).
   const hasPath = !origin.startsWith('?') && (origin !== '' || raw === '');
   const target = withoutBasePath(hasPath ? origin : `/${origin}`, publicBasePath);
   const mark = target.indexOf('?');

@@ -4,7 +4,7 @@ import { type GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 
-/** The options that are the same for all connections of a listener. */
+/** The options shared by all of a listener's connections. */
 export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** Called for every request that is refused before it reaches the application. */
@@ -16,8 +16,8 @@ const LF = 10;
 
 /**
  * A client's connection. It passes incoming bytes to Node's parser, one message at a time. It stops reading after a
- * refused message, or after the last message that is allowed on the connection. The response to a refused message is
- * written after the responses to earlier requests.
+ * refused message or after the last message allowed on the connection. The response to a refused message is written
+ * after the responses to earlier requests.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -26,16 +26,16 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message that the next byte belongs to: the request line, the rest of the head, or the body. */
+  /** The part of a message to which the next byte belongs: the request line, the rest of the head, or the body. */
   #part: 'line' | 'head' | 'body' = 'line';
-  /** The beginning of a request line that is not complete yet. */
+  /** The beginning of a request line that is not yet complete. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** The number of bytes of the next blank line (CR LF CR LF) that have been received. The line is complete at 4. */
+  /** How many bytes of the next blank line (CR LF CR LF) have been received. The line is complete at 4. */
   #blankLine = 0;
-  /** The number of body bytes that have not been received yet. Undefined for a chunked body. */
+  /** The number of body bytes not yet received. Undefined for a chunked body. */
   #bodyLeft: number | undefined;
-  /** True if the parser has emitted a request that has not been passed to the application yet. */
+  /** True if the parser has emitted a request that has not yet been passed to the application. */
   #begun = false;
   #closing = false;
   #refused = false;
@@ -51,8 +51,8 @@ export class Connection {
     this.#parse = parse;
     socket.off('data', parse);
     const take = (chunk: Buffer) => this.#take(chunk);
-    // `data` events are emitted only for bytes that were put back with `unshift`. Bytes that are read into the shared
-    // buffer are passed to `take` directly.
+    // `data` events are emitted only for bytes put back with `unshift`. Bytes read into the shared buffer are passed to
+    // `take` directly.
     socket.on('data', take);
     readIntoSharedBuffer(socket, take);
   }
@@ -68,11 +68,11 @@ export class Connection {
     else this.#begun = true;
   }
 
-  /** Handles an error from Node's parser or from one of its timeouts. */
+  /** Handles an error from Node's parser or one of its timeouts. */
   failed(cause: ParserError): void {
     const fault = parserFault(cause);
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
-    // The parser reports this code if more bytes arrive after a message with `Connection: close`.
+    // The parser reports this code when more bytes arrive after a message with `Connection: close`.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
     else this.#refuse(fault);
   }
@@ -147,8 +147,8 @@ export class Connection {
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
     const end = this.#pastBlankLine(chunk, searchFrom);
     this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // The parser refuses some heads only after it has emitted the request. The request is therefore passed to the
-    // application only after the parser has returned.
+    // The parser refuses some heads only after emitting the request. The request is therefore passed to the application
+    // only after the parser has returned.
     if (this.#begun && !this.#refused) this.#dispatch();
     if (this.#blankLine !== 4 || this.#endMessage()) return end;
     this.#part = 'body';
@@ -163,8 +163,7 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line, but blank lines can also occur within it, so the parser decides where the
-    // body ends.
+    // A chunked body ends with a blank line but can also contain blank lines, so the parser decides where it ends.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -205,7 +204,7 @@ export class Connection {
     if (this.#refused) return;
     this.#refused = true;
     const latest = this.#latest;
-    // The refused message is the latest request if that request is incomplete, and a later message otherwise.
+    // The refused message is the latest request if that request is incomplete; otherwise, it is a later message.
     const own = latest?.request.complete === false ? latest : undefined;
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
@@ -217,8 +216,8 @@ export class Connection {
 }
 
 /**
- * The buffer that all connections read into. One buffer is enough, because each chunk is parsed before the next chunk
- * is read, and the parser copies the bytes of bodies.
+ * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next one is
+ * read, and the parser copies the bytes of bodies.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -229,9 +228,9 @@ interface BufferedSocket extends Record<symbol, unknown> {
 
 /**
  * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
- * avoids this, but is available only for sockets that connect to a server, so the internal properties behind the option
- * are set here. Sockets that lack these properties keep the default. TLS sockets keep it too, because they emit all
- * received records even after being paused, and a shared buffer could not preserve the order of these records.
+ * avoids this allocation but is available only for sockets that connect to a server, so the internal properties behind
+ * the option are set here. Sockets that lack these properties keep the default. TLS sockets keep it too, because they
+ * emit all received records even after being paused, and a shared buffer could not preserve the order of these records.
  */
 function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
   if ('encrypted' in socket) return;
@@ -289,8 +288,8 @@ export function isSent(res: ServerResponse): boolean {
 const LAST_READ_MS = 1000;
 
 /**
- * Writes the response to a request that is refused before it reaches the application, and closes the connection. `own`
- * contains the refused request and its response if the parser has already emitted them.
+ * Writes the response to a request refused before it reaches the application, and closes the connection. `own` contains
+ * the refused request and its response if the parser has already emitted them.
  */
 function writeRefusal(
   socket: Socket,
@@ -315,7 +314,7 @@ function writeRefusal(
 
 /**
  * Writes the last bytes, and gives the client time to read them before the connection is destroyed. If the connection
- * were closed immediately, unread incoming bytes could cause it to be reset before the client has read the response.
+ * were closed immediately, unread incoming bytes could cause it to be reset before the client had read the response.
  */
 function endAfter(socket: Socket, text: string): void {
   socket.end(text);

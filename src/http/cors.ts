@@ -7,10 +7,9 @@ import { addEdgeHeaders, withoutHeaders } from './write-reply.ts';
 
 /**
  * Returns a handler that lets web pages from the configured origins read responses (Fetch standard, 3.3). The handler
- * responds to preflight requests for documented paths itself. To all other responses, it adds CORS headers when the
- * head is written. Because this happens after the response has left the cache, stored responses are the same for all
- * origins. CORS headers from the upstream are removed, because a browser rejects a response with duplicate CORS
- * headers.
+ * itself responds to preflight requests for documented paths, and adds CORS headers to all other responses when the
+ * head is written. At that point, the response has already left the cache, so stored responses are the same for all
+ * origins. CORS headers from the upstream are removed, because browsers reject responses with duplicate CORS headers.
  */
 export function withCors(
   handle: RequestListener,
@@ -19,10 +18,7 @@ export function withCors(
 ): RequestListener {
   const anyOrigin = options.origins.includes('*');
   const origins = new Set(options.origins);
-  /**
-   * Returns the headers for an origin. An origin that is not listed is not granted access and never appears in a
-   * response.
-   */
+  /** Returns the headers for an origin. An unlisted origin is not granted access and never appears in a response. */
   const headersFor = (origin: string | undefined): string[] => {
     const vary = anyOrigin ? [] : ['Vary', 'Origin'];
     if (origin === undefined || !(anyOrigin || origins.has(origin))) return vary;
@@ -71,7 +67,7 @@ type Preflight = (req: IncomingMessage, res: ServerResponse, own: readonly strin
 
 /**
  * Creates the function that responds to preflight requests. The function returns false if it does not respond, for
- * example because the path is not documented.
+ * example because the path is undocumented.
  */
 function createPreflight({ methods, headers, maxAgeSeconds }: CorsOptions, services: () => PublicServices): Preflight {
   const reader = { of: services().arrival, read: createArrivalReader(services().arrival) };

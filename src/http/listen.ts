@@ -13,7 +13,7 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly keepAliveSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
-  /** The settings for TLS. If set, the listener accepts only TLS connections. */
+  /** The TLS settings. If set, the listener accepts only TLS connections. */
   readonly secure?: SecureListening | undefined;
 }
 
@@ -24,7 +24,7 @@ type Closable = Pick<Connection, 'idle' | 'end'>;
 export interface ListenerServer {
   readonly server: Server | SecureServer;
   readonly connections: ReadonlySet<Connection>;
-  /** The connections whose TLS handshake is not complete yet, by peer. Undefined if TLS is not used. */
+  /** The connections whose TLS handshakes are not yet complete, by peer. Undefined if TLS is not used. */
   readonly handshakes?: ReadonlyMap<string, Closable>;
 }
 
@@ -39,7 +39,7 @@ interface Grace {
 /** A listener that accepts requests. */
 export interface Listener {
   readonly server: Server;
-  /** The address of the listener, such as `http://127.0.0.1:8080`. */
+  /** The listener's address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
    * Stops accepting connections. Each open connection is closed after the response to its latest request or, if that
@@ -51,7 +51,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server for an application. The server is not listening yet. */
+/** Creates an application's server, which is not listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const settings: ServerOptions = {
     keepAlive: true,
@@ -63,8 +63,8 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     maxHeaderSize: options.maxHeaderBytes,
     // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
     insecureHTTPParser: false,
-    // Requests without a Host header are refused by the gateway itself. Node would send an empty 400 response that the
-    // gateway could not count.
+    // Requests without a Host header are refused by the gateway itself. Node would send an empty 400 response, which
+    // the gateway could not count.
     requireHostHeader: false,
     // With this option, the body stream of a request without a body has already ended, so it need not be consumed.
     optimizeEmptyRequests: true,
@@ -111,10 +111,10 @@ async function closeServer(
     for (const connection of connections) connection.closeSoon();
   };
   closeSoon();
-  // `connections` contains a TLS connection only after its handshake is complete.
+  // `connections` contains a TLS connection only once its handshake is complete.
   server.on('secureConnection', closeSoon);
   await acceptPending(server, connections, finishMs);
-  // The HTTP server's own `close` method would destroy idle connections immediately, even if a request is on its way.
+  // The HTTP server's own `close` method would destroy idle connections immediately, even if a request were on its way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
   const idleSince = new Map<Closable, number>();
@@ -137,8 +137,8 @@ async function closeServer(
 const ACCEPT_MS = 2000;
 
 /**
- * Accepts the connections that the operating system has already established but that the process has not accepted yet.
- * If the listener were closed without this step, these connections would be reset.
+ * Accepts the connections that the operating system has established but the process has not yet accepted. If the
+ * listener were closed without this step, these connections would be reset.
  */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
   // The time is limited, because a load balancer may keep opening connections.

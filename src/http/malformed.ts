@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 
-/*
+/**
  * This module refuses messages that another server could interpret differently. It is used on both the public side and
  * the admin side, before the application receives a message. Node's parser already refuses most such messages.
  */
@@ -18,9 +18,8 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
   TOKEN[char.charCodeAt(0)] = 1;
 
 /**
- * Returns the reason why a request line must be refused, or undefined if the line is valid. In `bytes`, the line starts
- * at the index `from`, and its LF is at the index `to`. The bytes are inspected directly, so that no string has to be
- * created for each line.
+ * Returns the reason why a request line must be refused, or undefined if it is valid. In `bytes`, the line starts at
+ * index `from`, and its LF is at index `to`. The bytes are inspected directly to avoid creating a string for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy. If CONNECT were not refused here, Node would end the connection without a
@@ -71,15 +70,12 @@ const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 // if the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/**
- * Returns the reason why a request head that Node's parser has accepted must be refused, or undefined if the head is
- * valid.
- */
+/** Returns the reason why a request head accepted by Node's parser must be refused, or undefined if it is valid. */
 export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: IncomingMessage): GatewayError | undefined {
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // Comparing the length and the usual spelling first is much faster than converting every name to lower case.
+    // First comparing the length and the usual spelling is much faster than converting every name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
       // Node uses the first Host header, whereas another server may use the last one.
@@ -89,7 +85,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;
-      // Portico would check only the first credential, but the upstream could use another one.
+      // Portico would check only the first credential, but the upstream could use another.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       // HTTP/1.0 has no transfer codings, so it is ambiguous where such a message ends (RFC 9112, 6.1).
@@ -124,15 +120,15 @@ export interface ParserError extends Error {
 }
 
 /**
- * Returns the refusal for an error that Node's parser or one of its timeouts reports. Returns undefined for a
- * connection error.
+ * Returns the refusal for an error reported by Node's parser or one of its timeouts. Returns undefined for a connection
+ * error.
  */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
-  // The parser uses one code for both an unknown coding and a coding combined with a Content-Length. Only the second
-  // case is ambiguous.
+  // The parser uses the same code for an unknown coding and for a coding combined with a Content-Length. Only the
+  // second case is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }

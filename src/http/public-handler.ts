@@ -31,7 +31,9 @@ interface Handled {
 /** The handler of the public side. A reload replaces its services. */
 export interface PublicHandler {
   readonly handle: RequestListener;
-  /** Replaces the services for new requests. Requests in progress continue with the services that they started with. */
+  /**
+   * Replaces the services for new requests. Requests in progress continue with the services with which they started.
+   */
   use(services: PublicServices): void;
 }
 
@@ -102,8 +104,8 @@ function respond(
 
 interface RecordTraceServices {
   /**
-   * Passes a trace to all observers. Must never throw, because an error that is thrown when a response closes would not
-   * be caught.
+   * Passes a trace to all observers. Must never throw, because an error thrown when a response closes would not be
+   * caught.
    */
   readonly record: (trace: Trace) => void;
   readonly clock: Clock;
@@ -129,8 +131,8 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
 }
 
 /**
- * Records the trace of a response that has been written. If the operating system has received the whole response, the
- * trace is recorded immediately, and otherwise when the response closes.
+ * Records a response's trace after the response has been written. If the operating system has received the whole
+ * response, the trace is recorded immediately; otherwise, it is recorded when the response closes.
  */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;

@@ -9,13 +9,13 @@ import type { Clock } from '../lib/clock.ts';
 /** The certificate and key of the public listener, as read from their files. */
 export interface TlsIdentity {
   readonly context: SecureContextOptions;
-  /** When the first certificate in the chain expires, in epoch milliseconds. */
+  /** When the first of the chain's certificates expires, in epoch milliseconds. */
   readonly notAfter: number;
-  /** The SHA-256 fingerprint of the certificate, which is logged. */
+  /** The certificate's SHA-256 fingerprint, for the log. */
   readonly fingerprint: string;
 }
 
-/** A problem with one of the files. `key` is the key under `listen.tls` that contains the path of the file. */
+/** A problem with one of the files. `key` is the key under `listen.tls` that contains the file's path. */
 export interface TlsFault {
   readonly key: keyof TlsOptions;
   readonly message: string;
@@ -27,7 +27,7 @@ type TlsReading =
   | { readonly identity?: undefined; readonly faults: readonly TlsFault[] };
 
 /**
- * The TLS 1.2 cipher suites of Mozilla's "intermediate" recommendation, except those that need Diffie-Hellman
+ * The TLS 1.2 cipher suites from Mozilla's "intermediate" recommendation, except those that need Diffie-Hellman
  * parameters. All of these suites provide forward secrecy and authenticated encryption. For TLS 1.3, OpenSSL selects
  * the suites.
  */
@@ -95,7 +95,7 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
     minVersion: options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
     // With renegotiation (TLS 1.2), a client could make the server compute many handshakes on one connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // New ticket keys make earlier session tickets invalid, so resuming a session cannot bypass the check of client
+    // New ticket keys invalidate earlier session tickets, so resuming a session cannot bypass the check of client
     // certificates.
     ticketKeys: randomBytes(48),
   };
@@ -125,16 +125,16 @@ function keyFault(
   }
 }
 
-/** Returns the reason that OpenSSL states for an error. The reason never contains any content of the files. */
+/** Returns the reason that OpenSSL gives for an error. The reason never contains any content from the files. */
 function opensslReason(error: unknown): string {
   return error instanceof Error && 'reason' in error ? String(error.reason) : 'unknown reason';
 }
 
-/** The certificate of a running listener, which is replaced without a restart when its files change. */
+/** A running listener's certificate, which is replaced without a restart when its files change. */
 export interface TlsCertificate {
   /**
-   * Uses a newly read certificate for new connections. Open connections keep the old certificate. An expired
-   * certificate does not replace one that is still valid.
+   * Uses a newly read certificate for new connections. Open connections keep the old one. An expired certificate does
+   * not replace one that is still valid.
    */
   use(next: TlsIdentity): void;
   /** When the certificate expires, in epoch milliseconds. */
@@ -209,7 +209,7 @@ export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
   return { use, notAfter: () => current.notAfter, isOutdated: () => isOutdated, close: () => clearInterval(timer) };
 }
 
-/** Returns a string that changes whenever one of the files changes, even if only a symbolic link is replaced. */
+/** Returns a string that changes whenever one of the files changes, even when only a symbolic link is replaced. */
 function versionOf({ certFile, keyFile, passphraseFile, clientCaFile }: TlsOptions): string {
   const versions = [certFile, keyFile, passphraseFile, clientCaFile].map((path) => {
     const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });

@@ -15,10 +15,10 @@ export interface SecureListening {
   readonly onHandshakeFailed: () => void;
 }
 
-/** A connection whose TLS handshake is not complete yet, in the form that is needed to close it. */
+/** The parts of a connection that are needed to close it before its TLS handshake is complete. */
 type Handshake = Pick<Connection, 'idle' | 'end'>;
 
-/** Creates an HTTPS server. The connections whose handshake is not complete yet are in `handshakes`, by peer. */
+/** Creates an HTTPS server. Connections whose handshakes are not yet complete are in `handshakes`, by peer. */
 export function createTlsServer(
   settings: ServerOptions,
   { options, identity, onHandshakeFailed }: SecureListening,
@@ -35,14 +35,14 @@ export function createTlsServer(
   const handshakes = new Map<string, Handshake>();
   server.on('connection', (socket: Socket) => {
     const peer = peerOf(socket);
-    // A handshake takes only a few round trips, so a listener that is closing treats it like an idle connection.
+    // A handshake takes only a few round trips, so a closing listener treats it like an idle connection.
     handshakes.set(peer, { idle: true, end: () => socket.destroy() });
     socket.once('close', () => handshakes.delete(peer));
   });
   server.on('secureConnection', (socket) => {
     handshakes.delete(peerOf(socket));
-    // If the setting is `optional`, a client may omit its certificate. A certificate that cannot be verified is always
-    // refused.
+    // If the setting is `optional`, a client may omit its certificate, but a certificate that cannot be verified is
+    // always refused.
     if (options.clientCertificates !== 'optional' || socket.authorized || !socket.getPeerX509Certificate()) return;
     onHandshakeFailed();
     socket.destroy();
@@ -52,7 +52,7 @@ export function createTlsServer(
 }
 
 /**
- * Connects the process to its own listener, as if a client on the same machine had completed the handshake. To connect
+ * Connects the process to its own listener as if a client on the same machine had completed the handshake. To connect
  * over the network, the process would have to trust the listener's certificate and might need a client certificate.
  */
 export function connectWithin(server: EventEmitter): Duplex {

@@ -12,14 +12,14 @@ export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
   /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
   readonly hasErrorMessage: (operationId: string | undefined) => boolean;
-  /** Whether the `Proxy-Status` header is added to errors that the upstream caused. */
+  /** Whether the `Proxy-Status` header is added to errors caused by the upstream. */
   readonly proxyStatusHeader: boolean;
 }
 
 /**
- * Writes the response to a failed request. On the public side, no other function converts errors to responses. For an
- * unexpected error, the response is `internal_error` without details. If a response has already begun, the connection
- * is closed instead.
+ * Writes the response to a failed request. On the public side, no other function converts errors to responses. An
+ * unexpected error results in `internal_error` without details. If a response has already begun, the connection is
+ * closed instead.
  */
 export function writeError(
   thrown: unknown,
@@ -70,7 +70,7 @@ function formOf(
 }
 
 /**
- * Returns the value of the `Proxy-Status` header (RFC 9209) for an error that the upstream caused. The value states why
+ * Returns the value of the `Proxy-Status` header (RFC 9209) for an error caused by the upstream. The value states why
  * the exchange failed, or the status of a response that Portico does not forward. Returns undefined for all other
  * errors.
  */

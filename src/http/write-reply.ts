@@ -15,9 +15,9 @@ export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
   readonly contractStatusHeader: boolean;
 }
 
-/** The functions for computing the `Contract-Status` header. */
+/** The functions needed to compute the `Contract-Status` header. */
 interface ContractStatusOptions<Checked> {
-  /** Returns the fingerprint of a violation in the ledger. */
+  /** Returns a violation's fingerprint as used in the ledger. */
   readonly reportIdOf: (trace: Checked, violation: Violation) => string;
   /** Returns whether the baseline accepts a violation. */
   readonly isAccepted: (trace: Checked, violation: Violation) => boolean;
@@ -44,8 +44,8 @@ const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes a reply. Returns the number of body bytes that were sent. If a streamed body is not complete yet, returns a
- * promise for that number. A streamed body that cannot be written completely is destroyed.
+ * Writes a reply and returns the number of body bytes sent. If a streamed body is not yet complete, returns a promise
+ * for that number. A streamed body that cannot be written completely is destroyed.
  */
 export function writeReply(
   res: ServerResponse,
@@ -77,10 +77,9 @@ export function writeReply(
 }
 
 /**
- * Returns whether a response is not declared as JSON and might therefore be interpreted as a web page by a browser.
- * Such a response may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode.
- * The header cannot break any web page, because no web page loads the response of a documented operation as a script or
- * a style sheet.
+ * Returns whether a response is not declared as JSON, so that a browser might interpret it as a web page. The response
+ * may contain text from the upstream's users, so it is sent with the `nosniff` header in every mode. The header cannot
+ * break any web page, because no web page loads the response of a documented operation as a script or a style sheet.
  */
 function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
   // All stored responses are JSON.
@@ -129,13 +128,13 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // A HEAD response is sent without a body, but the upstream connection is released only after the body has been
-    // read.
+    // A response to a HEAD request is sent without a body, but the upstream connection is released only once the body
+    // has been read.
     reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
   }
-  // The length of the body may be unknown for a HEAD request.
+  // For a HEAD request, the body's length may be unknown.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
@@ -149,9 +148,8 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
 /**
  * Writes a streamed body no faster than the client reads it. Returns the number of bytes written. If some bytes have
  * not been sent yet, returns a promise for that number, which resolves when the response closes. If the body turns out
- * to be incomplete, the part that was received is sent, and the connection is then closed abruptly, because a normal
- * end would make the response look complete. If the client disconnects or stops reading for too long, the body is
- * destroyed.
+ * to be incomplete, the received part is sent and the connection is then closed abruptly, because a normal end would
+ * make the response look complete. If the client disconnects or stops reading for too long, the body is destroyed.
  */
 function writeStream(
   res: ServerResponse,
@@ -208,7 +206,7 @@ function writeStream(
 
 /**
  * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page
- * in the other form, which is just as current, returns the tag of that form.
+ * in the other form, which is just as current, returns that form's tag.
  */
 function etagFor(
   plain: string,
@@ -229,7 +227,7 @@ function addHeaders(flat: string[], headers: HeaderPairs): void {
   }
 }
 
-// A 304 response has no body, so these headers do not apply to it (RFC 9110 §15.4.5).
+// These headers do not apply to a 304 response, which has no body (RFC 9110 §15.4.5).
 const CONTENT = /^content-(?!location)/i;
 
 /** Removes headers by name from a list of alternating names and values. */
@@ -274,8 +272,9 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 
 /**
  * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It states the result of checking
- * the request and its response against the contract, and the fingerprint of the worst violation. `accepted` means that
- * the baseline accepts all violations. `count` and `worst` include accepted violations only if there are no others.
+ * the request and its response against the contract, along with the fingerprint of the worst violation. `accepted`
+ * means that the baseline accepts all violations. `count` and `worst` include accepted violations only if there are no
+ * others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,
@@ -302,8 +301,8 @@ function worstOf(violations: readonly Violation[]): Violation | undefined {
   return worst;
 }
 
-// Formats a string as a token of a structured field. A token starts with a letter. Digits and hyphens are allowed only
-// after the first character.
+// Formats a string as a structured field token. A token starts with a letter; digits and hyphens are allowed only after
+// the first character.
 function token(reason: string | undefined): string {
   const text = (reason ?? '').replaceAll(/[^\w-]+/g, '-').slice(0, 40);
   return /^[A-Za-z]/.test(text) ? text : 'unknown';

@@ -10,7 +10,7 @@ import { createRefusals } from './refusals.ts';
 import type { Calibration, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
 
-/** The parts of a request that authentication uses. */
+/** The parts of a request used for authentication. */
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
@@ -23,11 +23,11 @@ export interface AuthenticationInput {
    * Returns the client's address, for which failed attempts are counted. Called only if a credential must be verified.
    */
   readonly clientAddress: () => string;
-  /** The client's connection. If a credential is repeated on the same connection, it is not hashed again. */
+  /** The client's connection. A credential repeated on the same connection is not hashed again. */
   readonly connection?: object | undefined;
-  /** The level of the `authentication` check for this request. */
+  /** The `authentication` check's level for this request. */
   readonly level: CheckLevel;
-  /** True if anonymous callers are refused even if the configuration allows them (rules, 2). */
+  /** True if anonymous callers are refused even when the configuration allows them (rules, 2). */
   readonly needsCredential?: boolean;
   /**
    * True if the request must wait for the verifier even at the `report` level, because enforced permissions depend on
@@ -47,26 +47,26 @@ export interface AuthenticationResult {
 /** Determines the principals of requests. */
 export interface Authenticator {
   /**
-   * Determines the principal of a request. Returns synchronously if no verification is needed, because the credential
-   * is missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
+   * Determines a request's principal. Returns synchronously if no verification is needed, because the credential is
+   * missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
    * caller is refused. At the `report` and `off` levels, never fails.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
   /** Forgets a verified credential that the upstream has refused, so that all gateways verify the caller again. */
   forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
   /**
-   * Checks that the verifier refuses an invalid credential. The check is made at startup and then at intervals, which
-   * are shorter while the result is pending.
+   * Checks that the verifier refuses an invalid credential. The check runs at startup and then at intervals, which are
+   * shorter while the result is pending.
    */
   calibrate(): Promise<Calibration>;
 }
 
-/** The dependencies and the state of an authenticator. */
+/** An authenticator's dependencies and state. */
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   /**
-   * The hash for audiences. Set only if several authenticators must use the same audiences, such as the ones before and
+   * The hash for audiences. Set only if several authenticators must use the same audiences, such as those before and
    * after a reload.
    */
   readonly hash?: KeyedHash;
@@ -74,7 +74,7 @@ interface AuthenticatorParts {
   readonly failures?: LoginLimiter;
   /** The fleet's login limits and revocations. Undefined if no state is shared. */
   readonly fleet?: IdentityFleet | undefined;
-  /** Called after every verification, to update the metrics. */
+  /** Called after every verification to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
@@ -140,7 +140,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   return {
     authenticate(input) {
       const { authorizationHeader: header, otherCredential: other, level, now } = input;
-      // A recently verified credential in canonical form does not need to be parsed again.
+      // A recently verified credential in canonical form need not be parsed again.
       const caller =
         header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
       if (caller !== undefined && level !== 'off') {
@@ -163,8 +163,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Only the credentials of verified callers are revoked at other gateways. If unverified credentials were revoked
-      // too, unverified callers could make the fleet repeatedly verify other callers.
+      // Only verified callers' credentials are revoked at other gateways. Otherwise, unverified callers could make the
+      // fleet repeatedly verify other callers.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },
     async calibrate() {
@@ -199,7 +199,7 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }
 
-/** Creates the possible principals of a request, each with the audience of its stored responses. */
+/** Creates a request's possible principals, each with the audience for its stored responses. */
 interface Principals {
   verified(name: string, authorization: string): Principal;
   unverified(name: string | undefined): Principal;
@@ -207,8 +207,8 @@ interface Principals {
 }
 
 /**
- * Returns a factory for the principals of one request. `other` contains the tokens and cookies in the request, which
- * can affect the response in addition to the `Authorization` header.
+ * Returns a factory for one request's principals. `other` contains the tokens and cookies in the request, which can
+ * affect the response in addition to the `Authorization` header.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = suffixOf(hash, other);
@@ -229,9 +229,7 @@ function createPrincipals(hash: KeyedHash, header: string | undefined, other: st
   };
 }
 
-/**
- * Returns the suffix for the audience of callers who also send tokens or cookies, or an empty string for other callers.
- */
+/** Returns the audience suffix for callers who also send tokens or cookies, or an empty string for other callers. */
 function suffixOf(hash: KeyedHash, other: string | undefined): string {
   return other === undefined || other === '' ? '' : `;${hash('other', other)}`;
 }

@@ -5,14 +5,14 @@ import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './pa
 import type { Verifier } from './verifier.ts';
 import { createWorkGate } from './limits.ts';
 
-/** The name and the password hash of an account in the roles file. */
+/** The name and password hash of an account in the roles file. */
 interface FileAccount {
   readonly name: string;
   /** An argon2id hash in PHC format. An account without a hash cannot log in. */
   readonly passwordHash?: string | undefined;
 }
 
-/** The retry delay, in seconds, suggested to clients if too many passwords are waiting to be hashed. */
+/** The retry delay, in seconds, suggested to clients when too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
 
 /**
@@ -27,7 +27,7 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // For an unknown name, a decoy hash that never matches is checked. Without it, the response would arrive sooner
+      // For an unknown name, a decoy hash that never matches is checked. Otherwise, the response would arrive sooner
       // than for a wrong password, which would reveal which names exist.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
@@ -56,7 +56,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** Creates a hash that matches no password and takes as long to check as the slowest hash of any account. */
+/** Creates a hash that matches no password and takes as long to check as the slowest of the accounts' hashes. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };

@@ -5,7 +5,7 @@ import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavail
 import type { IdentityOptions } from './identity-options.ts';
 import { namesPerNetwork } from './limits.ts';
 
-/** The authentication state that the gateways in a fleet share. */
+/** The authentication state shared by a fleet's gateways. */
 export interface IdentityFleet {
   /** Limits failed logins across all gateways. Undefined if each process limits only the attempts that it receives. */
   readonly failures: SharedLoginLimiter | undefined;
@@ -21,7 +21,7 @@ interface SharedLoginLimiter {
   begin(network: string, name: string): Promise<SharedAttempt | undefined>;
 }
 
-/** An attempt that was counted or refused. */
+/** An attempt that was either counted or refused. */
 interface SharedAttempt {
   /** Set if the attempt was refused. A refused attempt is not counted. */
   readonly limited?: { readonly retryAfterSeconds: number };
@@ -34,7 +34,7 @@ interface SharedAttempt {
 /**
  * Counts an attempt and returns 0. If the attempt is refused, returns how long to wait, in milliseconds. Returns -1 if
  * the hashes were made with a different key. The sorted sets contain the attempts per pair, the attempts per name, and
- * the names that each network has tried. The script uses the Redis server's clock, so differences between the gateways'
+ * the names that each network has tried. The script uses the Redis server's clock, so differences between gateways'
  * clocks have no effect.
  */
 const BEGIN: RedisScript = {
@@ -123,11 +123,10 @@ function namesOf(redis: Redis, key: FleetKey, network: string, name: string) {
   return { keys, member };
 }
 
-/** The memory of a gateway's verified credentials. */
+/** A gateway's memory of verified credentials. */
 interface CredentialMemory {
   /**
-   * Expires the credentials of all callers for whose names `matches` returns true, so that these credentials are
-   * verified again.
+   * Expires the credentials of all callers whose names satisfy `matches`, so that these credentials are verified again.
    */
   expireCallers(matches: (name: string) => boolean): void;
 }
@@ -135,14 +134,14 @@ interface CredentialMemory {
 /** Revokes verified credentials at all gateways in a fleet. */
 export interface Revocations {
   /**
-   * Revokes the credentials of a caller at the other gateways, which then verify them again. If `name` is undefined,
-   * revokes the credentials of all callers. Never rejects.
+   * Revokes a caller's credentials at the other gateways, which then verify them again. If `name` is undefined, revokes
+   * all callers' credentials. Never rejects.
    */
   announce(name: string | undefined): Promise<void>;
   /**
-   * Returns whether a credential that was verified at this time (epoch milliseconds) may be accepted without a new
-   * verification. It must not be accepted if the verification is too old and this gateway may have missed revocations
-   * since then.
+   * Returns whether a credential verified at this time (epoch milliseconds) may be accepted without being verified
+   * again. It must not be accepted if the verification is too old and this gateway may have missed revocations since
+   * then.
    */
   mayTrust(verifiedAt: number): boolean;
   /** Sets the memory in which credentials expire when other gateways revoke them. */
@@ -151,7 +150,7 @@ export interface Revocations {
 }
 
 interface RevocationParts {
-  /** The key for hashing the names of callers. */
+  /** The key for hashing callers' names. */
   readonly key: Pick<FleetKey, 'id' | 'read' | 'hash'>;
   readonly changes: Pick<ChangeLog, 'append'>;
   readonly mayTrust: (verifiedAt: number) => boolean;
@@ -163,7 +162,7 @@ const MAX_TAGS = 10_000;
 
 /**
  * Creates the revocations. A revocation contains the id of the fleet's key and a keyed hash of the caller's name. A
- * gateway that does not know the key verifies the credentials of all callers again, once for each caller.
+ * gateway that does not know the key verifies all callers' credentials again, once for each caller.
  */
 export function createRevocations({ key, changes, mayTrust }: RevocationParts): Revocations {
   const tags = new LRUCache<string, string>({ max: MAX_TAGS });
@@ -203,7 +202,7 @@ export function createRevocations({ key, changes, mayTrust }: RevocationParts): 
           return;
         }
         expireAll();
-        // Once the key is known, the next revocation affects only one caller.
+        // Once the key is known, each further revocation affects only one caller.
         if (change.caller !== ALL) void readKey();
       },
       reset() {

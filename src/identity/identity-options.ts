@@ -9,15 +9,15 @@ export interface IdentityOptions {
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the authentication challenge. */
   readonly realm: string;
-  /** How long a verified credential is accepted without being verified again, in seconds. */
+  /** How long a verified credential is accepted before it must be verified again, in seconds. */
   readonly cacheSeconds: number;
   /** The maximum number of verified credentials in the cache. */
   readonly cacheEntries: number;
   /**
    * The limits on failed attempts. For each combination of a name and a network (an IPv4 address or an IPv6 /64
-   * prefix), at most `limit` attempts may fail within `windowSeconds`. At most `maxPairs` combinations are stored, and
-   * a single network can use at most 1/32 of them. In the same window, at most `limitPerName` attempts may fail per
-   * name, counted over all networks. This second limit does not apply to networks from which a login with the name
+   * prefix), at most `limit` attempts may fail within `windowSeconds`. At most `maxPairs` combinations are stored, of
+   * which a single network can use at most 1/32. In the same window, at most `limitPerName` attempts may fail per name,
+   * counted across all networks. This second limit does not apply to networks from which a login with the name
    * succeeded within `trustSeconds`.
    */
   readonly failures: {
@@ -49,7 +49,7 @@ export interface ProbeOptions extends WorkBounds {
   readonly timeoutMs: number;
 }
 
-/** The default values of all options. */
+/** The defaults for all options. */
 export const IDENTITY_DEFAULTS: IdentityOptions = {
   verifier: 'file',
   anonymous: 'deny',
@@ -76,9 +76,7 @@ const count = (description: string, standard: number, minimum = 1, maximum = 1_0
   default: standard,
 });
 
-/**
- * The JSON Schema for the `authentication` configuration key. The defaults in the schema serve only as documentation.
- */
+/** The JSON Schema for the `authentication` configuration key. Its defaults serve only as documentation. */
 export const identityOptionsSchema = {
   description: 'How credentials are verified, cached and rate-limited.',
   type: 'object',

@@ -4,7 +4,7 @@ import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
 type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds' | 'maxPairs'>;
 
-/** Counts failed attempts per combination of network and name. */
+/** Counts failed attempts for each combination of network and name. */
 interface FailureLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
@@ -12,13 +12,13 @@ interface FailureLimiter {
    * names.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
-  /** Removes an attempt that `begin` counted at `now` and that turned out not to be a failure. */
+  /** Removes an attempt that `begin` counted at `now` but that turned out not to be a failure. */
   withdraw(network: string, name: string, now: number): void;
 }
 
 /**
- * The number of shares in the table. One network can fill at most one share, so a client that invents names cannot
- * displace other networks.
+ * The number of shares into which the table is divided. One network can fill at most one share, so a client that
+ * invents names cannot displace other networks.
  */
 const SHARES = 32;
 /** The minimum number of names that each network can try, even if the table is small. */
@@ -28,13 +28,13 @@ const MIN_NAMES = 16;
 export const namesPerNetwork = (maxPairs: number) =>
   Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
 
-/** The times of recent attempts, by name. The name that was tried most recently is last. */
+/** The times of recent attempts, by name. The most recently tried name is last. */
 type Names = Map<string, readonly number[]>;
 
 /**
  * Creates a limiter with a sliding window for each pair of network and name, in a table of limited size. A network that
- * has filled its share cannot try further names until one of its own pairs expires, so it cannot displace the counts of
- * other networks. If many networks together overfill the table, the least recently used network is removed.
+ * has filled its share cannot try further names until one of its own pairs expires, so it cannot displace other
+ * networks' counts. If many networks together overfill the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;
@@ -59,8 +59,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt counts as a use of the network's entry. A network that continues to guess is therefore not
-      // removed.
+      // A refused attempt counts as a use of the network's entry, so a network that continues to guess is not removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
@@ -91,7 +90,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   };
 }
 
-/** Limits failed logins per pair of network and name, and per name over all networks. */
+/** Limits failed logins per pair of network and name, and per name across all networks. */
 export interface LoginLimiter extends FailureLimiter {
   /** Records a successful login. For `trustSeconds`, the limit per name does not apply to this network and name. */
   loggedIn(network: string, name: string, now: number): void;
@@ -99,10 +98,10 @@ export interface LoginLimiter extends FailureLimiter {
 
 /**
  * Creates the limiter for failed logins. The limit per name stops attacks on one name from many networks, each of which
- * stays below the limit for its own pair. Anyone could use this limit to lock out the rightful user, so it does not
- * apply to networks from which a login with the name recently succeeded. Names that do not exist are treated in the
- * same way, so the limits do not reveal which names exist. The tables have a limited size, and the least recently used
- * entry is removed first.
+ * stays below the limit for its own pair. Because anyone could use this limit to lock out the rightful user, it does
+ * not apply to networks from which a login with the name recently succeeded. Nonexistent names are treated in the same
+ * way, so the limits do not reveal which names exist. The tables have a limited size, and the least recently used entry
+ * is removed first.
  */
 export function createLoginLimiter(options: IdentityOptions['failures']): LoginLimiter {
   const { limitPerName, trustSeconds, maxPairs } = options;
@@ -142,7 +141,7 @@ interface WorkGate {
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }
 
-/** A waiting task, with the functions that start it or reject it. */
+/** A waiting task, with the functions that start or reject it. */
 interface Waiting {
   readonly start: () => void;
   readonly reject: () => void;
@@ -191,8 +190,8 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
   }
 
   /**
-   * Makes room for another task from a network by rejecting a task from a network with more waiting tasks. Returns
-   * false if there is no such network.
+   * Makes room for a network's next task by rejecting a task from a network with more waiting tasks. Returns false if
+   * there is no such network.
    */
   function makeRoom(network: string): boolean {
     if (waiting.size < queue) return true;

@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** The cost parameters of an argon2id hash. */
+/** An argon2id hash's cost parameters. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
-/** The minimum cost parameters recommended by OWASP's Password Storage Cheat Sheet. */
+/** The minimum cost parameters recommended in OWASP's Password Storage Cheat Sheet. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /**

@@ -38,7 +38,7 @@ export function createRefusals(realm: string): Refusals {
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the error for a caller whose credential could not be verified. `reason` is the reason in the trace. Returns
+ * Returns the error for a caller whose credential could not be verified. `reason` is the reason from the trace. Returns
  * undefined for any other reason. A credential that may be valid must not be refused as invalid (rules, 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {

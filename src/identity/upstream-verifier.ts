@@ -6,8 +6,8 @@ import { createWorkGate } from './limits.ts';
 import { createCalibration } from './calibration.ts';
 
 /**
- * Sends the probe with an `Authorization` value and returns the status of the response. Throws an `UpstreamFailure` if
- * there is no response.
+ * Sends the probe with an `Authorization` value and returns the response's status. Throws an `UpstreamFailure` if there
+ * is no response.
  */
 type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
@@ -22,8 +22,8 @@ interface UpstreamVerifierParts {
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that sends probes to the upstream. The verifier does not trust any result before the upstream has
- * refused an invalid credential (rules, 2).
+ * Creates a verifier that sends probes to the upstream. The verifier trusts no result until the upstream has refused an
+ * invalid credential (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;

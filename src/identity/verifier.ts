@@ -17,7 +17,9 @@ export type Verification =
       readonly cause?: unknown;
     };
 
-/** Whether a verifier can distinguish valid credentials from invalid ones. `pending` means that it is not known yet. */
+/**
+ * Whether a verifier can distinguish valid credentials from invalid ones. `pending` means that this is not yet known.
+ */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }
@@ -27,9 +29,9 @@ export type Calibration =
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * Verifies a credential. `known` means that the credential has been valid before. Such a credential takes precedence
-   * and is never refused because of a full queue. All other credentials share the queue, which is divided fairly
-   * between networks.
+   * Verifies a credential. `known` means that the credential has previously been valid. Known credentials take
+   * precedence and are never refused because of a full queue. All other credentials share the queue, which is divided
+   * fairly among networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
   /** Checks that the verifier refuses an invalid credential. */

@@ -13,16 +13,15 @@ import type { Verification, Verifier } from './verifier.ts';
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
- * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again. They are
- * hashed once per connection. All other credentials are passed to the verifier. Failed attempts are limited, and
+ * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again, and are
+ * hashed only once per connection. All other credentials are passed to the verifier. Failed attempts are limited, and
  * concurrent requests with the same credential share one verification.
  */
 interface CredentialCheck {
   /** Returns whether the credential is fresh and therefore need not be verified. */
   fresh(credential: Credential, now: number): boolean;
   /**
-   * Returns the caller that a canonical `Authorization` value identifies. Returns undefined if the credential is not
-   * fresh.
+   * Returns the caller identified by a canonical `Authorization` value, or undefined if the credential is not fresh.
    */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
@@ -31,7 +30,9 @@ interface CredentialCheck {
   forgetAll(): void;
 }
 
-/** The parts of a credential check. `onVerification` is called after every verification, to update the metrics. */
+/**
+ * The dependencies of a credential check. `onVerification` is called after every verification to update the metrics.
+ */
 interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
@@ -71,12 +72,12 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // A caller with a known valid credential is not limited. A person who guesses passwords for a name therefore cannot
-    // lock out its rightful user.
+    // A caller with a known credential is not limited. A person who guesses passwords for a name therefore cannot lock
+    // out its rightful user.
     const name = hash('name', credential.name);
     const own = known ? undefined : limiter.begin(network, name, now);
-    // The fleet's counts take precedence if they are available. This gateway also maintains its own counts, because
-    // Redis may become unavailable.
+    // The fleet's counts take precedence when available. This gateway also maintains its own counts, because Redis may
+    // become unavailable.
     const shared =
       known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
     const limited = shared === undefined ? own : shared.limited;
@@ -129,21 +130,21 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   };
 }
 
-/** The latest credential that was sent on a connection. */
+/** The latest credential sent on a connection. */
 interface LatestCredential {
   readonly bytes: Buffer;
-  /** A buffer for the bytes of the next credential, so that the comparison does not have to allocate one. */
+  /** A buffer for the next credential's bytes, so that the comparison need not allocate one. */
   readonly given: Buffer;
   readonly key: string;
 }
 
 /**
- * What the cache knows about a credential. `fresh` means that the credential need not be verified, `known` means that
- * it has been valid before, and `unknown` means that it is not in the cache.
+ * What the cache knows about a credential. `fresh` means that it need not be verified, `known` means that it has
+ * previously been valid, and `unknown` means that it is not in the cache.
  */
 type Memory = 'fresh' | 'known' | 'unknown';
 
-/** The caller whom a verified credential identifies. */
+/** The caller identified by a verified credential. */
 interface VerifiedCaller {
   readonly name: string;
   /**
@@ -154,19 +155,19 @@ interface VerifiedCaller {
 }
 
 /**
- * Stores the caller of each verified credential and the time until which it is fresh, keyed by a keyed hash of the
+ * Stores each verified credential's caller and the time until which the credential is fresh, under a keyed hash of the
  * credential.
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns the caller of a fresh credential. Returns undefined if the credential is not fresh. */
+  /** Returns a fresh credential's caller, or undefined if the credential is not fresh. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
   remember(key: string, name: string, now: number): void;
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
   /**
-   * Makes the credentials of all callers for whose names `matches` returns true `known` instead of `fresh`, so that
-   * they are verified again.
+   * For all callers whose names satisfy `matches`, changes credentials from `fresh` to `known`, so that they are
+   * verified again.
    */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;
@@ -180,8 +181,8 @@ interface Verified {
 
 /**
  * Creates a cache of limited size. Credentials that are no longer fresh remain in the cache as `known` until they are
- * evicted. `mayTrust` returns whether a credential that was verified at a given time may still count as fresh. If
- * omitted, only the expiry time counts.
+ * evicted. `mayTrust` returns whether a credential verified at a given time may still count as fresh. If it is omitted,
+ * only the expiry time counts.
  */
 export function createVerifiedCredentials(
   cacheSeconds: number,
@@ -215,13 +216,13 @@ export function createVerifiedCredentials(
   };
 }
 
-/** Hashes strings. Without the key, a hash does not reveal anything about the strings. */
+/** Hashes strings. Without the key, a hash reveals nothing about the strings. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
  * Creates a keyed hash: SHA-256 in base64url, with a key that exists only in this process. The key is a prefix of the
- * hashed input. This construction would allow anyone who knew a result to extend the input, but results never leave the
- * process. A call takes a fifth of the time that an HMAC takes.
+ * hashed input. With this construction, anyone who knew a result could extend the input, but results never leave the
+ * process. A call takes a fifth as long as an HMAC.
  */
 export function createKeyedHash(key: Buffer = crypto.randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');

@@ -30,14 +30,14 @@ export interface Ladder {
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** Returns the rows in the table that `portico ladder` prints. They are based on the traffic in a snapshot. */
+  /** Returns the rows of the table printed by `portico ladder`, based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /**
    * Undoes the step for an operation's check. Returns false if there is no such step, or if it is not the one in
    * `meant`.
    */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request, which may immediately demote the `responses` check of the request's operation. */
+  /** Evaluates a finished request, which may immediately demote the `responses` check of its operation. */
   record(trace: Trace): void;
   /**
    * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first, so
@@ -46,7 +46,7 @@ export interface Ladder {
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
   /** Uses a state that other gateways have changed. The state must belong to the current contract. */
   adopt(next: LadderState): void;
-  /** Calls `listener` with the id of an operation whenever the operation's levels change. */
+  /** Calls `listener` with an operation's id whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;
   /**
    * Applies a new configuration. Existing steps remain in effect unless the contract has changed. Listeners are not
@@ -75,7 +75,7 @@ export interface LadderSetup {
   readonly isAccepted: IsAccepted;
 }
 
-/** The parts of a ladder. */
+/** The dependencies of a ladder. */
 export interface LadderParts extends Omit<LadderSetup, 'contract'> {
   readonly state: LadderState;
   readonly file: Pick<LadderFile, 'write'>;
@@ -138,7 +138,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const { operation } = trace;
       const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
       if (operation === undefined || response === undefined) return;
-      // A response that was checked before the level was lowered says nothing about the current level.
+      // A response checked before the level was lowered says nothing about the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
       const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;
@@ -171,7 +171,7 @@ export function createLadder(parts: LadderParts): Ladder {
     },
     onChange: (listener) => void listeners.push(listener),
     configure(setup) {
-      // The counts so far remain valid, unless they belong to another contract or to windows of a different length.
+      // The existing counts remain valid, unless they belong to another contract or to windows of a different length.
       const isComparable =
         setup.contract === state.contract &&
         isDeepStrictEqual(setup.options.demote, options.demote) &&
@@ -193,16 +193,16 @@ export function createLadder(parts: LadderParts): Ladder {
 
 const idsOf = (operations: readonly ConfiguredLevels[]) => operations.map(({ operation }) => operation);
 
-/** Returns the start of the period that promotions are based on, in epoch milliseconds. */
+/** Returns the start of the period on which promotions are based, in epoch milliseconds. */
 function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }
 
 /**
- * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough
- * results and would not have refused any requests. The contract must not have changed during the window, because
- * results for an earlier contract prove nothing. Two kinds of levels are never changed: those that are configured for
- * a single operation, and those that the ladder has already changed.
+ * Returns the promotions that a snapshot justifies. A check at the `report` level is promoted if it has enough results
+ * and would not have refused any requests. The contract must not have changed during the window, because results for an
+ * earlier contract prove nothing. Two kinds of levels are never changed: those configured for a single operation, and
+ * those that the ladder has already changed.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

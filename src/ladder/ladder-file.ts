@@ -15,7 +15,7 @@ export interface LadderFile {
   checkForChanges(): Promise<void>;
 }
 
-/** Callbacks for events of the ladder's file. */
+/** Callbacks for events concerning the ladder's file. */
 interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
   /** Called if another process has removed a step from the file. */
@@ -36,8 +36,8 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer for the ladder's file. `known` is the current content of the file. If the state cannot be
- * written, the failure is reported and the state remains only in memory.
+ * Creates the writer for the ladder's file. `known` is the file's current content. If the state cannot be written, the
+ * failure is reported and the state remains only in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
@@ -62,7 +62,7 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // This check comes before the file is overwritten, so that steps removed by an operator stay removed.
+      // This check precedes the write, so that steps removed by an operator stay removed.
       await checkForChanges();
       const state = waiting;
       waiting = undefined;
@@ -103,13 +103,13 @@ const MOVES = ['promoted', 'demoted', 'lifted'] as const;
 /** The maximum number of steps. No contract needs this many. */
 const MAX_STEPS = 10_000;
 
-/** Formats the content of the ladder's file as indented JSON. */
+/** Formats the ladder file's content as indented JSON. */
 export function formatLadder({ contract, since, steps }: LadderState): string {
   const written = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Parses the content of the ladder's file. If it is invalid, throws an error that describes the problem. */
+/** Parses the ladder file's content. If it is invalid, throws an error that describes the problem. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = parseState(text);
   if (version !== 1) throw new Error('version must be 1');
@@ -121,12 +121,12 @@ export function parseLadder(text: string): LadderState {
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
-/** The document through which gateways in a fleet share the state in Redis. Each contract has its own document. */
+/** The document through which a fleet's gateways share the state in Redis. Each contract has its own document. */
 export const LADDER_DOCUMENT = { name: 'ladder', format: formatLadder, parse: parseLadder, merge: mergeLadders };
 
 /**
  * Merges this gateway's steps since `base` into the state that all gateways share. If both sides have a new step for
- * the same check, a demotion takes precedence, because it is safer.
+ * the same check, a demotion takes precedence because it is safer.
  */
 function mergeLadders(base: LadderState, mine: LadderState, theirs: LadderState): LadderState {
   const lists = { base: base.steps, mine: mine.steps, theirs: theirs.steps };

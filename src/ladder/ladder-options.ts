@@ -11,16 +11,16 @@ export interface PromotionOptions {
   readonly checks: readonly CheckName[];
   /** The minimum number of results that the check must have in the window. */
   readonly minAnswers: number;
-  /** The length of the window in hours. A check is promoted only if it has reported nothing within the window. */
+  /** The length of the window, in hours. A check is promoted only if it has reported nothing within the window. */
   readonly windowHours: number;
 }
 
-/** The conditions under which the `responses` check of an operation is lowered from `enforce` to `report`. */
+/** The conditions under which an operation's `responses` check is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
-  /** The fraction, from 0 to 1, of checked responses that may fail. */
+  /** The fraction of checked responses, from 0 to 1, that may fail. */
   readonly share: number;
-  /** The length, in seconds, of the window over which the fraction is computed. */
+  /** The length of the window over which the fraction is computed, in seconds. */
   readonly windowSeconds: number;
   /** The minimum number of checked responses in the window. */
   readonly minAnswers: number;

@@ -9,14 +9,14 @@ export interface LadderRow {
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
-  /** The step that changed the level. Undefined if the check has its configured level. */
+  /** The step that changed the level. Undefined if the check is at its configured level. */
   readonly step: LadderStep | undefined;
-  /** The results of the check. `reported` counts the requests that the check would have refused. */
+  /** The check's results. `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;
   readonly next: NextStep;
 }
 
-/** Returns one row for each operation and check. */
+/** Returns one row for each combination of operation and check. */
 export function ladderRows(
   levels: readonly OperationLevels[],
   snapshot: LedgerSnapshot,
@@ -24,7 +24,7 @@ export function ladderRows(
   minAnswers: number,
   isAccepted: IsAccepted,
 ): readonly LadderRow[] {
-  // The traffic is grouped only once rather than for each row, because the console requests hundreds of rows every few
+  // The traffic is grouped once rather than for each row, because the console requests hundreds of rows every few
   // seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   const entries = Map.groupBy(snapshot.entries, ({ operation }) => operation);
@@ -41,7 +41,7 @@ export function ladderRows(
   });
 }
 
-/** The recommended next step, and a short sentence with the numbers that justify this step. */
+/** The recommended next step, and a short sentence with the numbers that justify it. */
 interface NextStep {
   /** A check can be `ready` to be enforced, `not yet` ready, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
@@ -54,7 +54,7 @@ interface NextStepFacts {
   readonly level: CheckLevel;
   readonly step: LadderStep | undefined;
   readonly counts: CheckCounts;
-  /** The minimum number of results that a recommendation needs. */
+  /** The minimum number of results needed for a recommendation. */
   readonly minAnswers: number;
   /** The start of the period, in epoch milliseconds. Undefined for the whole ledger. */
   readonly since: number | undefined;
@@ -62,7 +62,7 @@ interface NextStepFacts {
   readonly now: number;
 }
 
-/** Recommends the next step for a check of an operation. */
+/** Recommends the next step for an operation's check. */
 function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
@@ -106,7 +106,7 @@ function periodWords(ms: number): string {
 export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
- * Returns the results of one check of an operation in a snapshot, for all releases together. A response counts as
+ * Returns the results of one of an operation's checks in a snapshot, for all releases together. A response counts as
  * passed if it was reported or refused only because of violations that have since been accepted.
  */
 export function countsOf(
@@ -130,8 +130,8 @@ export function countsOf(
 }
 
 /**
- * Counts a response as passed if it can contain only accepted violations. Only violations in responses can be
- * accepted, so the results of the other checks do not depend on the baseline.
+ * Counts a response as passed if it can contain only accepted violations. Only violations in responses can be accepted,
+ * so the other checks' results do not depend on the baseline.
  */
 function withAcceptance(
   counts: CheckCounts,
@@ -177,7 +177,7 @@ export function movedWords({ check, configured, effective, step }: MovedLevel): 
   return `${check} ${effective} instead of ${configured}: ${stepWords(step)}`;
 }
 
-/** Describes a step, including its time and the numbers that caused it. */
+/** Describes a step, including its time and the numbers that led to it. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
   if (move === 'lifted') return `promotion undone ${day}`;
@@ -199,11 +199,11 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;
-  /** The checks whose level is configured for this single operation. The ladder never promotes these checks. */
+  /** The checks whose levels are configured for this single operation. The ladder never promotes these checks. */
   readonly explicit: readonly CheckName[];
 }
 
-/** Returns the effective levels of an operation, which are its configured levels with the ladder's steps applied. */
+/** Returns an operation's effective levels, which are its configured levels with the ladder's steps applied. */
 export function effectiveChecks(
   { operation, checks, explicit }: ConfiguredLevels,
   steps: readonly LadderStep[],

@@ -1,6 +1,6 @@
 import type { CheckName, Checks } from '../model/checks.ts';
 
-/** The numbers that caused a step: the results, the failures and the length of the window. */
+/** The numbers that led to a step: the results, the failures and the length of the window. */
 export interface LadderEvidence {
   readonly judged: number;
   readonly failed: number;
@@ -15,17 +15,17 @@ export interface LadderStep extends LadderEvidence {
   readonly operation: string;
   readonly check: CheckName;
   readonly move: 'promoted' | 'demoted' | 'lifted';
-  /** The time of the step, in epoch milliseconds. */
+  /** When the step was taken, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** The state of the ladder for one version of the contract. */
+/** The ladder's state for one version of the contract. */
 export interface LadderState {
-  /** The contract version that all steps belong to. */
+  /** The contract version to which all steps belong. */
   readonly contract: string;
   /** When this contract version was first used, in epoch milliseconds. */
   readonly since: number;
-  /** The steps, at most one for each operation and check. */
+  /** The steps, at most one for each combination of operation and check. */
   readonly steps: readonly LadderStep[];
 }
 
@@ -38,17 +38,17 @@ export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permis
 /** The checks that can be promoted automatically. Enforcing authentication is left to a person. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** Returns the step of an operation's check, or undefined if there is none. */
+/** Returns the step for an operation's check, or undefined if there is none. */
 export function stepOf(steps: readonly LadderStep[], operation: string, check: CheckName): LadderStep | undefined {
   return steps.find((step) => step.operation === operation && step.check === check);
 }
 
-/** The configured and the effective levels of a single operation. */
+/** The configured and effective levels of a single operation. */
 export interface OperationLevels {
   readonly operation: string;
   readonly configured: Checks;
   readonly effective: Checks;
-  /** The checks whose level is configured for this single operation. */
+  /** The checks whose levels are configured for this single operation. */
   readonly explicit: readonly CheckName[];
 }
 
@@ -62,7 +62,7 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Returns the state at startup. Steps apply only to the contract version that they were made for. With any other
+ * Returns the state at startup. Steps apply only to the contract version for which they were made. With any other
  * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {

@@ -3,7 +3,7 @@ import { type CheckVerdict, ERROR_INSIDE, type Trace } from '../model/trace.ts';
 import type { DemotionOptions } from './ladder-options.ts';
 import type { LadderEvidence } from './ladder-step.ts';
 
-/** Counts the checked responses of each operation and reports when too many of them fail. */
+/** Counts each operation's checked responses and reports when too many of them fail. */
 interface ResponseWindows {
   /** Adds a response. If too many responses have failed, returns the numbers and begins a new window. */
   take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
@@ -90,9 +90,8 @@ const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
  * Returns the caller of a finished request, and whether the `responses` check refused the response. Returns undefined
- * if the response was not checked at the `enforce` level, or if the upstream failed. The upstream failed if it sent
- * no response, an error status, an HTML page, invalid JSON, or a response with a success status that contains an
- * error.
+ * if the response was not checked at the `enforce` level, or if the upstream failed. The upstream failed if it sent no
+ * response, an error status, an HTML page, invalid JSON, or a response with a success status that contains an error.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
@@ -132,7 +131,7 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/** Creates the watch for these operations. The watch reports each check of an operation at most once per window. */
+/** Creates the watch for these operations. It reports each of an operation's checks at most once per window. */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(
@@ -169,7 +168,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // A refused request always has an error.
   if (trace.error === undefined) return undefined;
-  // The upstream failed before the credential could be verified. Such failures are counted in other metrics.
+  // The upstream failed before the credential could be verified. Other metrics count such failures.
   if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
@@ -178,9 +177,9 @@ function refusedBy(trace: Trace): CheckName | undefined {
   return isRefused(trace.pageBounds) ? 'pageBounds' : undefined;
 }
 
-/** A sliding window that consists of buckets. A bucket is dropped when it is no longer in the window. */
+/** A sliding window that consists of buckets. A bucket is dropped once it is no longer in the window. */
 interface BucketRing<T> {
-  /** Returns the bucket for a time in epoch milliseconds, which is created if necessary. */
+  /** Returns the bucket for a time in epoch milliseconds, creating it if necessary. */
   at(now: number): T;
   /** Returns all buckets within the window. */
   within(now: number): readonly T[];
