@@ -63,7 +63,7 @@ interface GatewayParts {
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
 
-/** The time limit for reloading one worker, in milliseconds. No reload should take this long. */
+/** The time limit for reloading one worker, in milliseconds. It is longer than any reload takes. */
 const RELOAD_MS = 60_000;
 
 /** An assembled gateway that is not listening. After a reload, its properties reflect the new configuration. */

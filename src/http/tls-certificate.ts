@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 /** The certificate and key of the public listener, as read from their files. */
 export interface TlsIdentity {
   readonly context: SecureContextOptions;
-  /** When the first of the chain's certificates expires, in epoch milliseconds. */
+  /** The earliest expiry time of the certificates in the chain, in epoch milliseconds. */
   readonly notAfter: number;
   /** The certificate's SHA-256 fingerprint, for the log. */
   readonly fingerprint: string;

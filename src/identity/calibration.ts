@@ -4,11 +4,11 @@ import { toAuthorization } from '../lib/basic-credentials.ts';
 import type { Calibration, Verification } from './verifier.ts';
 
 /**
- * A calibration that is repeated at intervals. Calibrating means checking that the upstream refuses a probe with an
- * invalid credential.
+ * A calibration repeated at intervals. Calibrating means checking that the upstream refuses a probe with an invalid
+ * credential.
  */
 interface RenewedCalibration {
-  /** Returns the current state. If a calibration is due, or if the state is still pending, calibrates first. */
+  /** Returns the current state. If a calibration is due or the state is still pending, calibrates first. */
   current(): Promise<Calibration>;
   /** Calibrates immediately. Concurrent callers share one attempt. */
   calibrate(): Promise<Calibration>;
@@ -22,7 +22,7 @@ interface RenewedCalibrationParts {
 }
 
 /**
- * Creates a calibration that sends random, invalid credentials. If the probe accepts one of them, its results prove
+ * Creates a calibration that sends random, invalid credentials. If one of them is accepted, the probe's results prove
  * nothing (rules, 2).
  */
 export function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
