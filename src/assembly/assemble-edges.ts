@@ -41,7 +41,7 @@ interface EdgeState {
   readonly reload: Reload;
 }
 
-/** Creates the apps and the servers of the public side and the admin side. */
+/** Creates the apps and servers for the public side and the admin side. */
 export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
   const { settings, services } = first;
   const { metrics, purge, logger, traffic, view } = services;
@@ -106,7 +106,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/** Creates the handler of the public side. If `cors` is set, it also serves web pages from the configured origins. */
+/** Creates the public side's handler. If `cors` is set, it also serves web pages from the configured origins. */
 function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
   const handler = createPublicHandler(first);
   if (cors === undefined) return handler;
@@ -120,7 +120,7 @@ function createPublicSide(cors: Settings['cors'], first: PublicServices): Public
   };
 }
 
-/** Adds the check of request heads, which is automatic only in the gateway's own listener. */
+/** Adds the request-head check, which only the gateway's own listener performs automatically. */
 const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();

@@ -205,7 +205,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Creates the rate limiter. Without Redis, the workers on a machine draw on the primary process's budgets. */
+/** Creates the rate limiter. Without Redis, the workers on a machine share the primary process's budgets. */
 function openRateLimiter(
   { rateLimits: rules }: Settings,
   redis: Redis | undefined,
@@ -337,7 +337,7 @@ function identitySources({ settings, start: { address, roles } }: Sources) {
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
 }
 
-/** Returns whether the reload ends the acceptance of any violation. */
+/** Returns whether any violation accepted before the reload is no longer accepted. */
 function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
   const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
   return (before.baseline?.read().accepted ?? []).some(
@@ -377,7 +377,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts that spans contain in addition to those from the trace. */
+/** Returns the facts added to spans beyond those in the trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],

@@ -34,7 +34,7 @@ export interface Start {
   readonly roles: RolesFile;
   /** The permissions compiled from the roles file. */
   readonly permissions: Permissions;
-  /** Problems in the enforced contract, the shadow contract and the settings that do not prevent startup. */
+  /** Problems that do not prevent startup, found in the enforced contract, the shadow contract and the settings. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -60,7 +60,7 @@ export interface LearnedBefore {
   readonly observations: Observations;
 }
 
-/** The inputs of startup other than the settings. */
+/** The startup inputs other than the settings. */
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */

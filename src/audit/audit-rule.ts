@@ -28,7 +28,7 @@ export interface AuditRule {
   /** The name of the rule in reports and pipelines. */
   readonly id: string;
   readonly severity: Severity;
-  /** The JSON pointer of the configuration key that the rule concerns. */
+  /** The JSON pointer to the configuration key that the rule concerns. */
   readonly key: string;
   /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;

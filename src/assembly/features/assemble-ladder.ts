@@ -157,17 +157,17 @@ interface OpeningLadder {
   readonly logger: Logger;
 }
 
-// Promotions depend on several hours of traffic, so evaluating them every five minutes is often enough.
+// Promotions depend on several hours of traffic, so an evaluation every five minutes is sufficient.
 const PROMOTION_MS = 300_000;
-/** How long before its turn ends the gateway that evaluates promotions renews the turn, in milliseconds. */
+/** The gateway that evaluates promotions renews its turn this long before the turn ends, in milliseconds. */
 const TURN_MARGIN_MS = 60_000;
 // The longest time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
 
 /**
  * Checks that the ladder can be stored, logs its steps and starts evaluating promotions at intervals. Returns a
- * function that stops the evaluation. If the file cannot be written, a configured file is a configuration error, while
- * the default file only causes a warning.
+ * function that stops the evaluation. A configured file that cannot be written is a configuration error; for the
+ * default file, only a warning is logged.
  */
 export async function openLadder(
   settings: Settings,

@@ -140,8 +140,8 @@ interface OpeningOverrides {
 
 /**
  * Checks that overrides can be stored, logs the active overrides, and starts checking for expired overrides, which it
- * ends. Returns a function that stops the checks. If the file cannot be written, a configured file is a configuration
- * error, while the default file only causes a warning.
+ * ends. Returns a function that stops the checks. A configured file that cannot be written is a configuration error;
+ * for the default file, only a warning is logged.
  */
 export async function openOverrides(
   settings: Settings,
