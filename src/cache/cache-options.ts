@@ -15,7 +15,7 @@ export interface Freshness {
 
 /** The value of the `cache` configuration key, including all defaults. */
 export interface CacheOptions extends Freshness {
-  /** Whether the cache is on. If undefined, the default of the mode applies. */
+  /** Whether the cache is on. If undefined, the mode's default applies. */
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
@@ -170,7 +170,7 @@ export const cacheOptionsSchema = {
  */
 export type Audience = 'caller' | 'permissions' | 'public';
 
-/** The cache configuration of an operation, without defaults. */
+/** An operation's cache configuration, without defaults. */
 export interface OperationCacheConfig extends Partial<Freshness> {
   readonly enabled?: boolean;
   readonly audience?: Audience;
@@ -179,7 +179,7 @@ export interface OperationCacheConfig extends Partial<Freshness> {
   readonly assumeImpersonal?: boolean;
 }
 
-/** The effective cache options of an operation. */
+/** An operation's effective cache options. */
 export interface OperationCacheOptions extends Freshness {
   readonly enabled: boolean;
   readonly audience: Audience;

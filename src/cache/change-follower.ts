@@ -29,7 +29,7 @@ interface ChangeFollowerParts {
    * process.
    */
   readonly syncedAt: () => number;
-  /** Returns the changes that this process has already applied in memory but that are not in the log yet. */
+  /** Returns the changes that this process has already applied in memory but that are not yet in the log. */
   readonly unapplied: () => Iterable<SharedChange>;
   /** How long data may be served while changes cannot be received, in seconds. */
   readonly maxUnsyncedSeconds: number;
@@ -99,5 +99,5 @@ export function changingTags(key: string, tags: readonly string[]): ReadonlySet<
   return changing;
 }
 
-/** Returns the tag that stands for all shared pages of an operation. Purges never contain this tag. */
+/** Returns the tag that stands for all of an operation's shared pages. Purges never contain this tag. */
 const sharingTag = (operation: string) => `\n${operation}`;

@@ -223,7 +223,7 @@ function union(few: readonly string[], tags: readonly string[]): readonly string
   return few.length === 0 ? tags : [...few, ...tags.filter((tag) => !few.includes(tag))];
 }
 
-/** Returns the state of a page at an instant, in epoch milliseconds. */
+/** Returns a page's state at a given time, in epoch milliseconds. */
 function lookupAt(entry: StoredPage, now: number): CacheLookup {
   const state = now < entry.freshUntilAt ? 'fresh' : now < entry.staleUntilAt ? 'stale' : 'expired';
   return {

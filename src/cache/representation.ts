@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 
 /**
- * Returns the strong entity tag of a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes (RFC 9110,
+ * Returns the strong entity tag for a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes (RFC
+ * 9110,
  * 8.8.3).
  */
 export function etagOf(body: Buffer): string {

@@ -94,7 +94,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
 const TIMES = ['storedAt', 'asOf', 'freshUntilAt', 'staleUntilAt', 'errorUntilAt', 'initialAgeSeconds'] as const;
 type Times = [number, number, number, number, number, number];
 
-/** The validities that a stored page can have. */
+/** The possible validities of a stored page. */
 const STORABLE: ReadonlySet<Validity> = new Set(['valid', 'accepted', 'violations', 'off']);
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -112,7 +112,7 @@ function isPosition(value: unknown): value is LogPosition {
   return typeof lineage === 'string' && Number.isSafeInteger(number);
 }
 
-/** Returns whether a value is a list of headers that Node can send and whose media type is JSON. */
+/** Returns whether a value is a list of headers that Node can send and that declares JSON content. */
 function isHeaders(value: unknown): value is HeaderPairs {
   if (!Array.isArray(value) || !value.every(isPair)) return false;
   const type = contentType(value);

@@ -52,7 +52,7 @@ export const VARIABLES = {
   OTEL_TRACES_SAMPLER_ARG: '/tracing/sampleRatio',
 } as const;
 
-/** The environment variables of a process, by name. */
+/** A process's environment variables, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'PORTICO_WORKERS', 'OTEL_TRACES_SAMPLER_ARG']);

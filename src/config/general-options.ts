@@ -99,7 +99,7 @@ export const undocumentedSchema = {
 export interface CorsOptions {
   /** The origins, such as `https://app.example.org`, or a single `*` for all origins. */
   readonly origins: readonly string[];
-  /** The methods that are allowed. Undefined for all methods that the contract documents. */
+  /** The allowed methods. If undefined, all methods documented in the contract are allowed. */
   readonly methods?: readonly string[];
   /** The request headers that web pages may set. */
   readonly headers: readonly string[];
@@ -188,10 +188,10 @@ export const TLS_DEFAULTS = {
 /** The `listen` configuration key, which configures both listeners, their limits and the shutdown. */
 export interface ListenOptions {
   readonly host: string;
-  /** The port of the public side. 0 selects any free port. */
+  /** The public side's port. 0 selects any free port. */
   readonly port: number;
   readonly adminHost: string;
-  /** The port of the admin side. 0 selects any free port. */
+  /** The admin side's port. 0 selects any free port. */
   readonly adminPort: number;
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];

@@ -67,7 +67,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
 function servicePasswordProblems({ embedded, upstream: { credentials } }: Settings, env: Environment): ConfigProblem[] {
   if (embedded || credentials.kind !== 'service') return [];
   const password = servicePassword(credentials, env);
-  // A missing password is reported by other checks.
+  // Other checks report a missing password.
   if ('fault' in password || !PUBLIC_PASSWORDS.includes(password.text)) return [];
   return [
     {

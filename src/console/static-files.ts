@@ -5,7 +5,7 @@ import { dirname, extname, join, sep } from 'node:path';
 
 interface StaticFile {
   readonly mediaType: string;
-  /** Returns the contents of the file, which is read from disk only once. */
+  /** Returns the file's contents, which are read from disk only once. */
   read(): Promise<Buffer>;
 }
 

@@ -150,7 +150,7 @@ export function readAcceptRequest(
     return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
-  // An invalid date is refused, because the acceptance would otherwise never expire.
+  // An invalid date is refused, because otherwise the acceptance would never expire.
   if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
     return refuse('expires', 'Enter the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)

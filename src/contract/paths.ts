@@ -7,7 +7,7 @@ import type { Operation } from '../model/operation.ts';
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
-  /** The match of a path that ends here, without the values of its parameters. */
+  /** The match for a path that ends here, without its parameter values. */
   entry: PathMatch | undefined;
   names: readonly string[];
 }

@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** Creates a violation for a problem in a response that was not found by a schema. */
+/** Creates a violation for a response problem that was not found by a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,

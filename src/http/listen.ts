@@ -32,7 +32,7 @@ export interface ListenerServer {
 interface Grace {
   /** How long requests in progress may take. After this time, the remaining connections are destroyed. */
   readonly finishMs: number;
-  /** How long idle connections stay open, in case a request is on its way. */
+  /** How long idle connections are kept open in case a request is on its way. */
   readonly idleMs?: number;
 }
 

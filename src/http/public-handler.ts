@@ -28,7 +28,7 @@ interface Handled {
   readonly trace: Trace;
 }
 
-/** The handler of the public side. A reload replaces its services. */
+/** The public side's handler. A reload replaces its services. */
 export interface PublicHandler {
   readonly handle: RequestListener;
   /**

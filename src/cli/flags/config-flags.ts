@@ -8,7 +8,7 @@ import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from '../command.ts';
 
-/** The flags of all commands that load the configuration. */
+/** The flags for all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
   { name: 'mode', value: 'MODE', choices: MODE_NAMES, help: 'observe, staging or strict; PORTICO_MODE.' },

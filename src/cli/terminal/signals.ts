@@ -44,7 +44,7 @@ export function untilInterrupted(): { readonly signal: AbortSignal; release(): v
   return { signal: controller.signal, release: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
 }
 
-/** The parts of a process that {@link endWithRunner} uses. */
+/** The parts of a process used by {@link endWithRunner}. */
 interface ChildProcessView {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;

@@ -9,7 +9,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 
-/** Compiles one operation in the document into plain data. */
+/** Compiles one operation from the document into plain data. */
 export function compileOperation(
   document: OpenApiDocument,
   path: string,

@@ -184,7 +184,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the kind of a value for messages, such as `an array`. */
+/** Returns a value's kind as shown in messages, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

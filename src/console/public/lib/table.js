@@ -101,6 +101,6 @@ function useSteadyRows(fresh, keyOf, steady) {
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  // Equal rows stay in their original order in both directions.
+  // Equal rows stay in their original order in both sort directions.
   return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }
