@@ -1,7 +1,9 @@
 import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
 import { applicable, type Probe, readableList } from '../probe.ts';
 
-/** The sizes of an additional header, in bytes. They span the default limits of common servers. */
+/**
+ * The sizes of an additional header, in bytes. Each is slightly below a common server's default limit (4, 8 or 16 KiB).
+ */
 const SIZES = [3500, 7500, 15_500];
 
 /** Determines the maximum size of a request head. */
