@@ -196,8 +196,8 @@ export interface ListenOptions {
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /**
-   * How long idle client connections stay open, in seconds. The value should be greater than the load balancer's idle
-   * timeout, which is often 60 seconds.
+   * How long idle client connections stay open, in seconds. This time should exceed the load balancer's idle timeout,
+   * which is often 60 seconds.
    */
   readonly keepAliveSeconds: number;
   /** The time limit for receiving a complete request, in seconds. */

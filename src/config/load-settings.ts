@@ -113,7 +113,7 @@ export function readSettings(sources: SettingsSources): SettingsReading {
   return { settings, faults: inOrder(faults) };
 }
 
-// Removing the invalid values may make another value invalid, in which case the whole configuration is ignored.
+// Removing the invalid values may make another value invalid. In that case, the whole configuration is ignored.
 function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);

@@ -122,7 +122,7 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 
 /**
  * Returns the settings for one of several workers. The upstream limits and the memory for stored pages apply to all
- * workers together, so each worker receives a share of them. The limits on failed logins are also divided unless the
+ * workers combined, so each worker receives a share of them. The limits on failed logins are also divided unless the
  * workers count failed logins in Redis.
  */
 export function workerShare(settings: Settings): Settings {

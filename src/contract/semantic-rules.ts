@@ -266,8 +266,8 @@ interface Finding {
 }
 
 /**
- * A rule about a response's meaning that cannot be expressed in JSON Schema. A rule's functions must not throw, even if
- * the response violates its schema.
+ * A rule for the meaning of responses that JSON Schema cannot express. A rule's functions must not throw, even when the
+ * response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;

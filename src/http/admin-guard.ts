@@ -18,7 +18,7 @@ export interface AdminGuardOptions {
 
 /**
  * The limit on wrong tokens from one address. Once the limit is reached, clients at that address must wait even if they
- * send the correct token, unless the correct token was recently sent from there.
+ * send the correct token, unless it was recently sent from that address.
  */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 

@@ -51,7 +51,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates an application's server, which is not listening yet. */
+/** Creates the server for an application. It does not listen yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const settings: ServerOptions = {
     keepAlive: true,

@@ -106,8 +106,8 @@ function periodWords(ms: number): string {
 export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
- * Returns the results of one of an operation's checks in a snapshot, for all releases together. A response counts as
- * passed if it was reported or refused only because of violations that have since been accepted.
+ * Returns the results of one of an operation's checks in a snapshot, across all releases. A response counts as passed
+ * if it was reported or refused only because of violations that have since been accepted.
  */
 export function countsOf(
   snapshot: Pick<LedgerSnapshot, 'traffic' | 'entries' | 'dropped'>,

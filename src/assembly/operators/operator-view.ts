@@ -13,7 +13,7 @@ import type { PrimaryRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { isReport, type WorkerReport } from './worker-report.ts';
 
-/** The operator's view of the processes that serve requests: either this process alone or all workers together. */
+/** The operator's view of the processes that serve requests: either this process alone or all workers combined. */
 export interface OperatorView {
   upstream(): UpstreamStats;
   upstreamHealth(): UpstreamHealth;

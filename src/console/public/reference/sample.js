@@ -47,7 +47,7 @@ function sampleOf(schema, schemas, depth = 0) {
 /** Formats a value as indented JSON. */
 export const pretty = (value) => JSON.stringify(value, undefined, 2);
 
-/** Indents a JSON body unless this would change one of its numbers. Any other body is returned unchanged. */
+/** Indents a JSON body unless doing so would change one of its numbers. Any other body is returned unchanged. */
 export function prettyBody(text, mediaType) {
   // An integer with more than 53 bits would be shown with a different value.
   if (!/json/i.test(mediaType) || /[^"\w.]\d{16,}/.test(text)) return text;
