@@ -6,7 +6,7 @@ const DOCUMENT = 'openapi.yaml';
 const COPIED = [DOCUMENT, 'vendor-extensions.schema.json'];
 const PATTERN_PATH = '/services/v2/question.json';
 
-/** Returns the number of operations in the contract of this checkout. */
+/** Returns the number of operations in this checkout's contract. */
 export function operationCount(): number {
   return countIn(readFileSync(join(ROOT, 'schemas', DOCUMENT), 'utf8'));
 }

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 
 /** The lowest port to consider. Lower ports belong to known services. */
 const FIRST = 10_000;
-/** The lowest port of the range from which systems usually choose ports. */
+/** The lowest port in the range from which systems usually choose ports. */
 const USUAL_END = 32_768;
 
 /**
@@ -36,7 +36,7 @@ export function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Returns the first port of the range from which the system chooses ports. */
+/** Returns the first port in the range from which the system chooses ports. */
 function endOfRange(): number {
   try {
     const [first = 0] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s+/).map(Number);

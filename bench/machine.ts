@@ -4,7 +4,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { hasExactCpuTime } from './cpu-time.ts';
 
-/** The machine on which the benchmark runs, and the versions of the programs. */
+/** The machine that runs the benchmark, and the versions of the programs. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;

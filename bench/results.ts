@@ -19,7 +19,7 @@ export interface Results {
   /** The names of the selected parts. Empty if all parts were selected. */
   readonly only: readonly string[];
   readonly machine: Machine;
-  /** The duration of the run, in seconds, including the installation of packages. */
+  /** The duration of the run in seconds, including package installation. */
   readonly seconds: number;
   readonly scenarios: readonly ScenarioResult[];
   readonly latency?: readonly LatencyRow[] | undefined;

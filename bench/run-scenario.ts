@@ -16,9 +16,9 @@ import { measureYardstick } from './yardstick.ts';
 /** One round of measurements of a single server. */
 export interface Round {
   readonly requestsPerSecond: number;
-  /** The CPU time of a single request in microseconds, summed over all processes and threads of the server. */
+  /** The CPU time of a single request in microseconds, summed over all of the server's processes and threads. */
   readonly cpuUs: number;
-  /** The CPU time of a single request by group of threads, in microseconds. */
+  /** The CPU time of a single request by thread group, in microseconds. */
   readonly threadsUs: CpuTimes;
 }
 
@@ -31,7 +31,7 @@ export interface ScenarioRow {
   /** The number of rounds repeated because no response arrived while the machine was busy with other work. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** The CPU time of a single request in microseconds, summed over all processes and threads of the server. */
+  /** The CPU time of a single request in microseconds, summed over all of the server's processes and threads. */
   readonly cpuUs: Spread;
   /** The median CPU times by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
@@ -47,7 +47,9 @@ export interface ScenarioRow {
   readonly configuration: string;
 }
 
-/** The results of a scenario. Peers whose program is not installed are listed with the reason. */
+/**
+ * The results of a scenario. Peers that could not be measured because a program is missing are listed with the reason.
+ */
 export interface ScenarioResult {
   readonly id: string;
   readonly title: string;
@@ -134,7 +136,7 @@ export async function startEntry(
   }
 }
 
-/** Requests all keys, if there are several, and warms the server up as the run requires. */
+/** Requests all keys, if there are several, and warms up the server as the run requires. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,

@@ -31,8 +31,8 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
- * By how much memory may grow in the second half of a run and still count as flat, as a percentage of the memory at
- * the end. Garbage collection causes variations of this size.
+ * The growth up to which memory still counts as flat in the second half of a run, as a percentage of the memory at the
+ * end. Garbage collection causes variations of this size.
  */
 const FLAT = 5;
 

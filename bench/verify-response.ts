@@ -6,7 +6,7 @@ import type { BenchRequest, Scenario } from './scenarios/scenario.ts';
 /** A server's verified response. All responses in the rounds must match it. */
 export interface Proof {
   readonly headers: Readonly<Record<string, string>>;
-  /** The number of bytes of a single response on the wire, including the head. */
+  /** The number of bytes in a single response on the wire, including the head. */
   readonly bytes: number;
   /** The content coding, if the response has one. */
   readonly encoding: string | undefined;

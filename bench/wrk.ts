@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { LOAD_CORE } from './cores.ts';
 
-/** The options of a round that sends as many requests as possible. */
+/** The options for a round that sends as many requests as possible. */
 export interface Load {
   readonly port: number;
   readonly path: string;

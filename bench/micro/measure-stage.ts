@@ -10,8 +10,7 @@ export interface StageCost {
 }
 
 /**
- * The duration of the warm-up, the duration and the number of the batches, and the number of calls in the memory
- * measurement.
+ * The duration of the warm-up, the duration and number of batches, and the number of calls in the memory measurement.
  */
 export interface MicroEffort {
   readonly warmMs: number;
@@ -43,7 +42,7 @@ function createLoop(): Loop {
   return new Function('run', 'inputs', 'calls', 'sink', text) as Loop;
 }
 
-/** Warms a stage up and measures batches of calls. The inputs are created before each batch. */
+/** Warms up a stage and measures batches of calls. The inputs are created before each batch. */
 export function measureStage(
   { input, run }: Operation,
   { warmMs, batchMs, batches, allocationCalls }: MicroEffort,

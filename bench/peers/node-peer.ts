@@ -6,8 +6,8 @@ import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
 /**
- * Creates a proxy written for Node. The program is the file in `programs/` that has the peer's id as its name. Its
- * arguments are its own port and the port of the upstream.
+ * Creates a proxy written for Node. The program is the file in `programs/` named after the peer's id. Its arguments are
+ * its own port and the port of the upstream.
  */
 export function nodePeer(id: string, label: string): Peer {
   return {

@@ -40,7 +40,7 @@ const ROLES = {
 };
 
 /**
- * The roles file of every run. It contains a role with one permission, an account that has this role, and an account
+ * The roles file for every run. It contains a role with one permission, an account that has this role, and an account
  * that does not.
  */
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);

@@ -70,7 +70,7 @@ export function profileMarkdown(
   ].join('\n');
 }
 
-/** Returns the self times of groups of frames in descending order. */
+/** Returns the self times of frame groups, in descending order. */
 function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name' | 'place'>): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const frame of frames) {

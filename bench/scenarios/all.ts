@@ -28,8 +28,8 @@ export function partNames(): readonly string[] {
 }
 
 /**
- * Returns the scenarios of a run: the scenarios of its effort or, if parts were selected, the selected scenarios with
- * all their servers.
+ * Returns the scenarios for a run: those in its effort or, if parts were selected, the selected scenarios with all
+ * their servers.
  */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);
@@ -47,13 +47,13 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** Returns the other parts of a run: the parts of its effort or, if parts were selected, the selected ones. */
+/** Returns the other parts of a run: those in its effort or, if parts were selected, the selected ones. */
 export function wantedParts({ without }: Effort, only: readonly string[]): readonly (typeof OTHER_PARTS)[number][] {
   if (only.length > 0) return OTHER_PARTS.filter((part) => isSelected(part, only, partNames()));
   return OTHER_PARTS.filter((part) => !without.includes(part));
 }
 
-/** Returns the scenario whose servers are also measured at half of their peak rates. */
+/** Returns the scenario whose servers are also measured at half their peak rates. */
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');

@@ -5,8 +5,7 @@ import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
 /**
- * A cache budget that has room for all pages of the largest row. With a smaller budget, that row would consist of
- * misses.
+ * A cache budget with room for all pages in the largest row. With a smaller budget, that row would consist of misses.
  */
 const MAX_BYTES = 2 ** 30;
 

@@ -2,7 +2,7 @@ import type { PageSize } from '../pages.ts';
 import type { Peer } from '../peers/peer.ts';
 import type { UpstreamVariant } from '../upstream.ts';
 
-/** The number and duration of the rounds of each server in a scenario. */
+/** The number and duration of each server's rounds in a scenario. */
 export interface Rounds {
   readonly count: number;
   readonly seconds: number;
@@ -24,8 +24,8 @@ export interface BenchRequest {
    */
   readonly undocumented?: boolean;
   /**
-   * True if the entity tag of the first response is sent with all later requests, so that the responses in the rounds
-   * are 304.
+   * True if the first response's entity tag is sent with all later requests, so that the responses in the rounds are
+   * 304.
    */
   readonly revalidate?: boolean;
   /**

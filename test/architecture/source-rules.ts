@@ -20,7 +20,9 @@ export function usesOf(name: string, files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) => [...withoutComments(text).matchAll(use)].map(() => path));
 }
 
-/** Returns every file that contains an Express error handler. Such a handler is recognized by its four parameters. */
+/**
+ * Returns every file that contains an Express error handler. Error handlers are recognized by their four parameters.
+ */
 export function errorHandlers(files: readonly SourceFile[]): string[] {
   const handler =
     /\bErrorRequestHandler\b|\(\s*(?:err|error|thrown)\w*(?:\s*:[^,)]*)?(?:\s*,[^,)]+){3}\)\s*(?::[^=]+)?=>/;

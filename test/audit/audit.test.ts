@@ -307,7 +307,7 @@ describe('an audit', () => {
     expect(sources.find(({ rule }) => rule === 'no-release')?.source).toBe('default');
   });
 
-  // CI pipelines show audit reports, so a report must not contain the secrets that it warns about.
+  // Audit reports appear in CI output, so a report must not contain the secrets that it warns about.
   it.each([
     ['hunter22-change-me', '0.0.0.0'],
     ['hunter22', '127.0.0.1'],

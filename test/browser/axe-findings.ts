@@ -12,7 +12,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Returns axe's accessibility findings for a page, including minor ones, as lines of text. With `colors`, only the
- * color rules run. That is enough if all rules have already run on the page in another color scheme.
+ * color rules run. That is enough if all rules have already run on the page in a different color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../src/errors/gateway-error.ts';
 import type { Items, LegacyBody } from '../reference/legacy-body.ts';
 
-/** The members of JSON bodies that tests read: the upstream's fields, and the fields of Portico's errors. */
+/** The members of JSON bodies that tests read: the upstream's fields, and those of Portico's errors. */
 export interface Body extends Omit<LegacyBody, 'status'> {
   readonly code: string;
   readonly detail: string;

@@ -11,7 +11,7 @@ export interface TestCertificate {
 
 /** The properties of a test certificate. */
 interface CertificateOptions {
-  /** The common name. A server certificate is also valid for this DNS name, and for 127.0.0.1. */
+  /** The common name. A server certificate is also valid for this DNS name and for 127.0.0.1. */
   readonly name?: string;
   /** The end of its validity. The default is one year from now. */
   readonly notAfter?: Date;

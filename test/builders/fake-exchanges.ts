@@ -1,6 +1,6 @@
 import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
 
-/** Creates an upstream that returns the test's responses without a network, and that records the requests. */
+/** Creates an upstream that returns the test's responses without a network and records the requests. */
 export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {
   readonly upstream: Upstream;
   readonly sent: UpstreamRequest[];

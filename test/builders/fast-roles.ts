@@ -15,8 +15,8 @@ export interface RolesAccount {
 const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 
 /**
- * Returns the package's roles file with additional accounts. The password of each account is its name, and the hashes
- * use the cheapest parameters.
+ * Returns the package's roles file with additional accounts. Each account's password is its name, and the hashes use
+ * the cheapest parameters.
  */
 export async function fastRoles(
   more: readonly RolesAccount[] = [],
@@ -26,7 +26,7 @@ export async function fastRoles(
   return build(more, also);
 }
 
-// The file is built only once, because most test gateways use it, and reading and writing YAML is slow.
+// The file is built only once, because most test gateways use it and reading and writing YAML is slow.
 let plain: Promise<string> | undefined;
 
 async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {

@@ -5,7 +5,7 @@ import type { FakeAnswer, FakeHandler } from './fake-upstream.ts';
 export const PROBE = '/services/v2/jobs/gdpr/0.json';
 
 /**
- * Creates an upstream that accepts users whose password equals their name. It responds to the probe itself, and calls
+ * Creates an upstream that accepts users whose password equals their name. It handles the probe itself and calls
  * `answer` for all other requests.
  */
 export function knowing(answer: FakeHandler = exampleAnswer, valid: FakeAnswer = { status: 404 }): FakeHandler {

@@ -99,7 +99,7 @@ const ANSWER_FIELDS =
   `Retry-After Location Server Via Warning Set-Cookie Vary ETag Cache-Control Allow WWW-Authenticate Link Age
   Expires Date Content-Language Content-Disposition X-Request-Id Contract-Status Cache-Status traceparent`.split(/\s+/);
 
-/** Returns the head of a request without the empty line that ends it. */
+/** Returns a request's head without the empty line that ends it. */
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 

@@ -19,7 +19,7 @@ const SOMETIMES = [
   'activeRevisionId',
 ];
 
-/** The same date in the formats of servers with different locales. */
+/** The same date as formatted by servers with different locales. */
 const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
 
 /** Returns a question with fields that are odd but allowed. The same number always produces the same question. */

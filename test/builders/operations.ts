@@ -39,7 +39,7 @@ export interface OperationCase {
    */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented messages of the 400 and 403 responses. Undefined if there are none. */
+  /** The documented messages in the 400 and 403 responses. Undefined if there are none. */
   readonly text400?: string;
   readonly text403?: string;
   /** True if responses contain `pageCount`. */

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 type Value = string | number | boolean | undefined;
 type Attributes = Readonly<Record<string, Value>>;
 
-/** A span as an OTLP receiver reads it. Times are in epoch milliseconds. */
+/** A span as read by an OTLP receiver. Times are in epoch milliseconds. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -126,7 +126,7 @@ class Message {
   }
 }
 
-/** The kinds of spans, in the order of the enumeration in the protocol (trace.proto). */
+/** The kinds of spans, in the order in which the protocol enumerates them (trace.proto). */
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 
 /** Decodes an `ExportTraceServiceRequest` (opentelemetry-proto 1.x, trace.proto and common.proto). */

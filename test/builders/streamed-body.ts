@@ -43,9 +43,7 @@ export function drain(body: Buffer | StreamedBody): Promise<{ bytes: Buffer; fai
   });
 }
 
-/**
- * Waits until a streamed body has been read, has failed or has been destroyed. Returns the failure, if there was one.
- */
+/** Waits until a streamed body has been read, has failed or has been destroyed. Returns the failure, if any. */
 export function endOf(body: Buffer | StreamedBody): Promise<UpstreamFailure | undefined> {
   return new Promise((resolve) => streamOf(body).onEnd(resolve));
 }

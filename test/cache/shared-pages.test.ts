@@ -505,7 +505,7 @@ describe('the gzip form of a page', () => {
     expect(stored).toEqual([]);
   });
 
-  // The attack: another program that can write to Redis replaces the gzip form of a page.
+  // The attack: another program that can write to Redis replaces a page's gzip form.
   it.each([
     ['another page', gzipSync(Buffer.alloc(900, 'another '))],
     ['a longer page', gzipSync(Buffer.alloc(100_000, 'a page '))],

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** Runs the launcher after a script that simulates another version of Node. */
+/** Runs the launcher after a script that simulates a different version of Node. */
 const launchAs = (script: string) =>
   spawnSync(
     process.execPath,

@@ -78,7 +78,7 @@ function replay(before: string, after: string): { series: string; values: string
 function metricsOfRules(): ReadonlySet<string> {
   const rules = [...rulesOf('recording.yml'), ...rulesOf('alerts.yml')];
   const names = new Set(rules.flatMap(({ expr }) => promqlUse(expr).metrics.map(({ name }) => name)));
-  // The duration of a scrape depends on the load of the machine that runs the test.
+  // The duration of a scrape depends on the load on the machine that runs the test.
   names.delete('portico_scrape_duration_seconds');
   return names;
 }

@@ -67,7 +67,7 @@ export async function runProbeAt(url: string, probe: Probe, limits: Partial<Prob
   });
 }
 
-/** Returns a handler that adds headers to the responses of the healthy server. */
+/** Returns a handler that adds headers to the healthy server's responses. */
 export const withHeaders =
   (headers: Readonly<Record<string, string | readonly string[]>>): FakeHandler =>
   async (request, response) => {

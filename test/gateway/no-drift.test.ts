@@ -96,7 +96,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   listAnswerComments: ['', ...ODD],
 };
 
-/** Returns several sets of ids for an operation. Some of the ids do not exist, and cause a documented error. */
+/** Returns several sets of ids for an operation. Some of the ids do not exist and cause a documented error. */
 const variantsOf = (operation: OperationCase): readonly Ids[] => {
   if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
     return [...nodes.slice(0, 4), ...hidden].map((node) => Object.assign({}, ids, { node }));

@@ -92,7 +92,7 @@ describe('an upstream with odd but legal responses', () => {
     const overlay = fileOf(`learned from ${source}.yaml`);
     const { code, out } = await learn(overlay);
     expect(code).toBe(0);
-    // The types and envelopes of the responses are the documented ones.
+    // The types and envelopes of the responses are as documented.
     expect(out).not.toMatch(/different (?:type|envelope)/);
     const contract = { overlays: [overlay] };
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging', contract } });

@@ -18,7 +18,7 @@ afterEach(() => {
 
 const scansOf = async (gateway: TestGateway) => [await gateway.metric(VALID), await gateway.metric(CLOSER)];
 
-/** From now on, makes the upstream send the example's body with these changes. */
+/** Makes the upstream send the example's body with these changes from now on. */
 function answerWith(change: Record<string, unknown>): void {
   const body = JSON.stringify({ ...exampleOf('listQuestions'), ...change });
   fake.handler = (_req, res) => void res.setHeader('content-type', 'application/json').end(body);

@@ -73,7 +73,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
     expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
     const listed = () => a.gateway.services.shared?.instances.list() ?? [];
-    // The first gateway learns of the second gateway when it next sends its own report.
+    // The first gateway learns of the second when it next sends its own report.
     await until(() => listed().length === 2);
     expect(await api('fleet')).toMatchObject({
       instances: [

@@ -51,7 +51,7 @@ describe('the upstreams of a gateway that was reloaded', () => {
     expect(old.closed).toHaveLength(1);
   });
 
-  // The verifier survives a reload that changes only timeouts. It must not use connections that were closed long ago.
+  // The verifier survives a reload that changes only timeouts. It must not use connections closed long ago.
   it('are represented by the current one, except for one that is not in use yet', () => {
     const [old, next, candidate] = [fakeUpstream(), fakeUpstream(), fakeUpstream()].map(({ upstream }) => upstream);
     if (old === undefined || next === undefined || candidate === undefined) throw new Error('unreachable');
