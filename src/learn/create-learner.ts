@@ -50,7 +50,7 @@ interface LearnerParts {
 const ENOUGH = 300;
 const SAMPLE = 16;
 
-/** The maximum number of undocumented path templates that are stored. */
+/** The maximum number of undocumented path templates to store. */
 const MAX_PATHS = 200;
 
 /** The minimum number of distinct responses that must contain a word or an undocumented field before it is stored. */

@@ -1,7 +1,7 @@
 import type { CheckName } from '../model/checks.ts';
 import type { CheckCounts, LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 
-/** The properties that all occurrences of a violation share. */
+/** The properties shared by all occurrences of a violation. */
 export type EntryFacts = Omit<
   LedgerEntry,
   'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples' | 'history'

@@ -46,7 +46,7 @@ export interface ChangeListener {
   reset(position: LogPosition): void;
 }
 
-/** The log of the changes that all gateways in a fleet apply in the same order. */
+/** The log of changes, which all gateways in a fleet apply in the same order. */
 export interface ChangeLog {
   /**
    * Appends a change, which the caller must already have applied. Resolves when other gateways can read the change or,

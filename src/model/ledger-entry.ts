@@ -97,7 +97,7 @@ export interface OperationTraffic {
   readonly operation: string | undefined;
   readonly release: string;
   readonly requests: number;
-  /** The counts of each check that had any outcome. */
+  /** The counts for each check that had any outcome. */
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
@@ -164,7 +164,7 @@ export function operationOf(wanted: string): string | undefined {
   return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
 }
 
-/** Returns the counts of every check that has at least one outcome. */
+/** Returns the counts for every check that has at least one outcome. */
 export function checksOf(count: (name: CheckName, outcome: keyof CheckCounts) => number): OperationTraffic['checks'] {
   const all = CHECK_NAMES.map((name) => {
     const counts: CheckCounts = {

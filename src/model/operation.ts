@@ -34,7 +34,7 @@ export const REQUEST_RULES = {
 /** The name of a rule about request bodies. */
 export type RequestRuleName = keyof typeof REQUEST_RULES;
 
-/** A part of the legacy service that not every deployment has. */
+/** A part of the legacy service that is missing from some deployments. */
 export type Feature = 'issue-tracker';
 
 /**

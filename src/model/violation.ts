@@ -40,7 +40,7 @@ export interface Violation {
   readonly keyword: string;
   /** The JSON pointer to the keyword in the generated schema. Empty for rules that are written in code. */
   readonly schemaPath: string;
-  /** A description of the violation in one sentence that does not contain any value from the message. */
+  /** A one-sentence description of the violation without any value from the message. */
   readonly message: string;
   /** The name that the sender probably meant. */
   readonly suggestion?: string;

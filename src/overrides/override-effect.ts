@@ -9,7 +9,7 @@ export interface OverrideTarget {
   readonly transparent: boolean;
 }
 
-/** Returns why a change has no effect on an operation, or undefined if the change has an effect. */
+/** Returns the reason why a change has no effect on an operation, or undefined if it has an effect. */
 export function whyWithoutEffect(
   change: OverrideChange,
   { isStored, transparent }: OverrideTarget,

@@ -18,7 +18,7 @@ export type OverrideChange =
   | {
       /** Serves stored responses without a request to the upstream. */
       readonly kind: 'force-stale';
-      /** How long a stored response may be served after it has become stale, in seconds. */
+      /** How long a stored response may be served after becoming stale, in seconds. */
       readonly maxStaleSeconds: number;
     }
   /** Refuses every request. */

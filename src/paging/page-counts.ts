@@ -138,7 +138,7 @@ interface SharedCount {
 const UNKNOWN_MS = 5_000;
 const MAX_UNKNOWN = 5_000;
 
-/** Returns page counts that several gateways share, and the function that looks up other gateways' counts. */
+/** Returns page counts shared by several gateways, and the function that looks up other gateways' counts. */
 export function sharePageCounts(
   counts: PageCounts,
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,

@@ -50,7 +50,7 @@ function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks
   return store === 'wellFormed' && responses === 'enforce' ? 'accepted' : store;
 }
 
-/** Returns a digest of the violations that the baseline accepts. */
+/** Returns a digest of the violations accepted in the baseline. */
 export function digestOfAccepted(baseline: BaselineFile | undefined): string {
   const accepted = baseline?.read().accepted ?? [];
   return digest(accepted.map(({ fingerprint, expires }) => `${fingerprint} ${expires ?? ''}`).sort());

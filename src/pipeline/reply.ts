@@ -25,7 +25,7 @@ export interface ResponseFacts {
   readonly namesUpstream?: boolean;
 }
 
-/** The reply that a handler returns and that the public handler writes to a connection. */
+/** The reply that a handler returns, and that the public handler writes to a connection. */
 export interface Reply {
   readonly status: number;
   /** The upstream's reason phrase. If undefined, the standard phrase is sent. */

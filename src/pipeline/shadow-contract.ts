@@ -134,7 +134,7 @@ interface ComparedContracts {
   readonly live: Contract;
   readonly shadow: Contract;
   readonly checksFor: (operationId: string | undefined) => Checks;
-  /** The maximum number of violations per message that the live contract collects. */
+  /** The maximum number of violations per message that are collected for the live contract. */
   readonly maxCollected: number;
 }
 
@@ -182,7 +182,7 @@ function collectedViolations(found: readonly Violation[], maxCollected: number):
   };
 }
 
-/** Returns the difference to report for a path or method that only one of the two contracts contains. */
+/** Returns the difference to report for a path or method that is in only one of the two contracts. */
 function pathDifference(
   operation: Operation | undefined,
   next: Operation | undefined,

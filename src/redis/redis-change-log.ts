@@ -19,7 +19,7 @@ interface ChangeLogParts {
    * with undefined when the server accepts commands again.
    */
   readonly onRefused?: (reason: string | undefined) => void;
-  /** Called for every change that has been applied. `own` is true if this process appended it. */
+  /** Called for every applied change. `own` is true if this process appended it. */
   readonly onChange?: (kind: SharedChange['kind'], own: boolean) => void;
 }
 
@@ -140,7 +140,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // If another gateway has appended a change in the meantime, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
-      // A reset has the same effect as this change, so the change is already applied.
+      // A reset has the same effect as this change, so the change has already been applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
       // The server may have appended the change even though the reply was lost. In that case, the change is harmlessly

@@ -98,7 +98,7 @@ export const RESULT_UNDOCUMENTED = 1028;
 export const RESULT_BEYOND_ASCII = 1032;
 /** 1 if a string in the body may contain the beginning of an absolute address, which is a colon and a slash. */
 export const RESULT_ADDRESS = 1036;
-/** The number of departures that were recorded. */
+/** The number of recorded departures. */
 export const RESULT_DEPARTURES = 1056;
 /** The current index in each array that encloses the scan's position. */
 export const INDICES = 1040;
@@ -119,10 +119,10 @@ export const MAX_MEMBERS = 64;
 /** The maximum number of undocumented members in all objects combined. The search of a parsed body stops after 2000. */
 export const MAX_EXAMINED = 1999;
 
-/** The names of the members that lead to the current value. Each entry consists of a position and a length. */
+/** The names of the members on the path to the current value. Each entry consists of a position and a length. */
 export const NAMES = 4160;
 export const NAME_SIZE = 8;
-/** The maximum number of names that are compared in one object. */
+/** The maximum number of names to compare in one object. */
 export const MAX_NAMES = 64;
 export const NAMES_END = 12352;
 

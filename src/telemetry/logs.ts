@@ -115,7 +115,7 @@ function quoted(text: string): string {
   return JSON.stringify(text).replace(TERMINAL_CONTROL, escaped);
 }
 
-/** Returns the members that describe the target of a request. */
+/** Returns the members that describe a request's target. */
 function target(operation: string, method: string, path: string): string {
   return `"operation":${JSON.stringify(operation)},"method":${JSON.stringify(method)},"path":${JSON.stringify(path)}`;
 }

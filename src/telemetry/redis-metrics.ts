@@ -72,7 +72,7 @@ export function createRedisMetrics(): RedisMetrics {
   let sources: RedisSources | undefined;
   const pages = (name: keyof SharedPageCounts) => sources?.sharedPages()[name] ?? 0;
   const instances = () => sources?.instances() ?? [];
-  /** Returns the number of distinct values of a property among the gateways. */
+  /** Returns the number of distinct values for a property among the gateways. */
   const variants = (property: (typeof PROPERTIES)[number]) => new Set(instances().map((one) => one[property])).size;
   const all = [
     createGaugeFamily(METRICS.redisUp, [], () => () => Number(sources?.isAvailable() ?? false)),

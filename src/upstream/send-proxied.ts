@@ -109,7 +109,7 @@ export function sendProxied(
     };
 
     const onResponse = (given: IncomingMessage) => {
-      // The bytes that caused a failure may also contain the response, but the exchange has already ended.
+      // The bytes that caused the failure may also contain the response, but the exchange has already ended.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
       const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });

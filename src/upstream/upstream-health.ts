@@ -1,6 +1,6 @@
 import type { CircuitState } from '../lib/circuit.ts';
 
-/** The health of one address of the upstream. */
+/** The health of one of the upstream's addresses. */
 export interface AddressHealth {
   /** The host and the port, without credentials or a path. */
   readonly address: string;

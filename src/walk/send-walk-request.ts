@@ -140,7 +140,7 @@ export interface WalkedGateway {
   read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
-/** The maximum number of bytes that are read from one response. */
+/** The maximum number of bytes to read from one response. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Creates the part of the gateway used by a walk. */

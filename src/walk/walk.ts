@@ -23,7 +23,7 @@ export interface WalkOptions {
   readonly signal: AbortSignal;
   /** Receives the complete trace of every request. */
   readonly record: (trace: Trace) => void;
-  /** Called before every request. `left` is the number of requests that are still queued. */
+  /** Called before every request. `left` is the number of requests still queued. */
   readonly onProgress?: (progress: {
     readonly sent: number;
     readonly left: number;

@@ -7,7 +7,7 @@ import type { Worker } from './supervise-workers.ts';
 interface NumberedChange {
   readonly number: number;
   readonly change: SharedChange;
-  /** The number of pages that the other workers have removed. */
+  /** The number of pages removed by the other workers. */
   readonly pages?: number;
 }
 

@@ -54,9 +54,9 @@ export interface PageSizes {
   /** The smallest size at which a first page was refused. `refusedAnswers` is the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** The number of pages that were smaller than requested even though the list continued, keyed by page size. */
+  /** The number of pages that were smaller than requested although the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
-  /** For requests without a page size, the number of responses that reported each page size. */
+  /** The number of responses that reported each page size, for requests without a page size. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;

@@ -12,7 +12,7 @@ export interface SampleContext extends DistinctFacts {
   readonly complete: boolean;
   /** How many more shapes can be stored, and how many were dropped. */
   readonly budget: { left: number; dropped: number };
-  /** How many more undocumented members of this response can be sampled. */
+  /** How many more undocumented members can be sampled in this response. */
   readonly members: { left: number };
   /** The current time in epoch milliseconds. */
   readonly now: number;

@@ -51,7 +51,7 @@ export function hashOf(text: string, start = 0): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Returns the place of an object's member or of an array's elements. */
+/** Returns the place for an object's member or an array's elements. */
 export function below({ place, item }: Whereabouts, name: string): Whereabouts {
   return { place: hashOf(name, place), item };
 }

@@ -1,6 +1,6 @@
 import type { TextForm } from './text-form.ts';
 
-/** The values of one member of the objects at a place, and how often the member occurred. */
+/** The values of one member in the objects at a place, and how often the member occurred. */
 interface FieldShape {
   /** The number of complete objects that have the member. Responses whose fields the caller selected are ignored. */
   present: number;
@@ -18,10 +18,10 @@ export interface TextCounts {
 /** The integers at a place. */
 export interface IntegerCounts {
   seen: number;
-  /** The number of integers that do not fit into 32 bits. */
+  /** The number of integers that do not fit in 32 bits. */
   wide: number;
   negative: number;
-  /** The number of integers that are epoch milliseconds between 1990 and 2100. */
+  /** The number of integers that could be times between 1990 and 2100 in epoch milliseconds. */
   instants: number;
 }
 
@@ -78,7 +78,7 @@ export const SHAPE_LIMITS = {
   depth: 8,
   /** The maximum number of names per object. An object with more members is treated as a map. */
   names: 64,
-  /** The maximum number of elements that are sampled per array. */
+  /** The maximum number of elements sampled per array. */
   elements: 2000,
   /**
    * The maximum number of undocumented members that are sampled per response. Without a maximum, a response could
@@ -127,7 +127,7 @@ export function kindsOf(shape: Shape): readonly string[] {
   return kinds.filter((kind) => typeof kind === 'string');
 }
 
-/** Returns the names of the members that every complete object had, in alphabetical order. */
+/** Returns the names of the members found in every complete object, in alphabetical order. */
 export function alwaysPresent({ fields, seen }: ObjectCounts): string[] {
   const always = [...fields].filter(([, { present, optional }]) => present === seen && !optional);
   return always.map(([name]) => name).toSorted();

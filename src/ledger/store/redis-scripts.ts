@@ -309,7 +309,7 @@ for name, sum in pairs(sums) do
 end
 return found`;
 
-/** Returns the traffic of one day as a flat list of operation, name, release and count. */
+/** Returns the traffic for one day as a flat list of operation, name, release and count. */
 export const READ_TRAFFIC: RedisScript = {
   source: `
 local since = tonumber(ARGV[2])

@@ -241,7 +241,7 @@ function toEntry(reply: EntryReply, history: boolean): StoredEntry {
   };
 }
 
-/** Returns the counts of the requested release, or of all releases. */
+/** Returns the counts for the requested release, or for all releases. */
 function countsIn(releases: Readonly<Record<string, number>>, wanted: string | undefined) {
   const kept = Object.entries(releases).filter(([label]) => wanted === undefined || label === wanted);
   return { count: kept.reduce((sum, [, count]) => sum + count, 0), releases: Object.fromEntries(kept) };

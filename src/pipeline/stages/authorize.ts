@@ -174,7 +174,7 @@ interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
   readonly lookUp: FetchJson;
-  /** The operations that the configuration disables, each with the key that disables it. */
+  /** The operations disabled in the configuration, each with the key that disables it. */
   readonly disabledOperations: ReadonlyMap<string, string>;
 }
 

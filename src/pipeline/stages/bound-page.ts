@@ -83,7 +83,7 @@ function updatesCount({ facts, pageCount }: Reply, learnedCount: () => number | 
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // If the value cannot be parsed, the parameter check has already reported it.
+  // A value that cannot be parsed has already been reported by the parameter check.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

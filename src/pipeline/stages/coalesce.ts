@@ -20,7 +20,7 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
       const leaders = exportsSpans ? new WeakMap<Promise<Reply>, Trace>() : undefined;
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // A request that is made after a write must not receive a page whose fetch started before the write.
+        // A request made after a write must not receive a page whose fetch started before the write.
         if (generation !== cache.generation()) {
           flights = createSingleFlight<Reply>();
           generation = cache.generation();

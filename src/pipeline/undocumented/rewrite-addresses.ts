@@ -96,7 +96,7 @@ function changedLength(headers: HeaderPairs): HeaderPairs {
   });
 }
 
-// Headers whose whole value is an address, and headers that contain addresses among other values.
+// Headers whose entire value is an address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);
 const ADDRESSES = new Set(['refresh', 'link']);
 const REWRITTEN = [...ADDRESS, ...ADDRESSES, 'set-cookie'];

@@ -58,7 +58,7 @@ function parseRule(text: string): ChaosRule | string {
   };
 }
 
-/** Parses the values of `--fault`. Throws a ChaosSyntaxError that lists all invalid values. */
+/** Parses the values of `--fault`. Throws a `ChaosSyntaxError` that lists all invalid values. */
 export function parseChaos(texts: readonly string[]): readonly ChaosRule[] {
   const parsed = texts.map((text) => ({ text, result: parseRule(text) }));
   const problems = parsed.flatMap(({ text, result }) =>
