@@ -219,7 +219,7 @@ interface LimiterOptions {
   readonly queueTimeoutMs: number;
 }
 
-/** The error for a task that is refused because the queue is full or that has waited too long. */
+/** The error for a task that is refused because the queue is full or the task has waited too long. */
 export class LimiterRefusal extends Error {
   override readonly name = 'LimiterRefusal';
   readonly reason: 'full' | 'timeout';
