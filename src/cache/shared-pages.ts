@@ -88,7 +88,7 @@ const TIMES = {
   /** The interval between lookups while waiting, in case the notification of the fetched page is lost. */
   poll: 250,
   longestWait: 10_000,
-  /** How long the gzip form of a body remains stored. */
+  /** How long the gzip form of a body is stored. */
   gzip: 600_000,
   /** How long a page is fetched without a lock after a failed attempt to store it. */
   unstorable: 10_000,

@@ -25,7 +25,7 @@ export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
 
 /** Records how the traffic counts grow over time. */
 export interface TrafficHistory {
-  /** Adds the growth of the counts since the last call. Call this function about once per step. */
+  /** Adds the increase in the counts since the last call. Call this function about once per step. */
   sample(): void;
   /** Returns the last `seconds` seconds of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;

@@ -13,7 +13,7 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nHTTP/1.1 100 Not a head';
 
-/** Creates a stream that takes the place of a socket. Records the bytes that its reader receives. */
+/** Creates a stream that stands in for a socket and records the bytes that its reader receives. */
 function received() {
   const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() });
   let error: Error | undefined;

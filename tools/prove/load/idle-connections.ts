@@ -105,8 +105,8 @@ function maxConnections(): number {
 }
 
 /**
- * An idle connection, and the time at which its request was sent. A busy machine can delay the response but not the
- * sending.
+ * An idle connection, and the time at which its request was sent. A busy machine can delay the response, but not the
+ * request.
  */
 interface Idle {
   readonly socket: Socket;
