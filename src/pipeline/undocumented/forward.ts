@@ -29,18 +29,13 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
   const { upstream, transparent, rewriteUrls: identityCoding, clock, logAttempts, sample } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();
+    const seconds = () => Math.max(0, clock() - startedAt) / 1000;
     trace.route = 'passthrough';
     const { authorization } = principal;
     const { traceparent } = arrival;
     const upload = uploadOf(arrival);
     // The proxy library never retries an upload, so there are no further attempts to log.
     const log = upload === undefined ? logAttempts?.(traceparent) : undefined;
-    const facts = () => ({
-      startedAt,
-      seconds: Math.max(0, clock() - startedAt) / 1000,
-      traceparent,
-      sent: log?.attempts,
-    });
     const signal = clientGone?.();
     const owner = streamOwner(principal, arrival.clientAddress);
     try {
@@ -56,14 +51,23 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         log,
         ...(signal === undefined ? {} : { signal }),
       });
-      trace.upstream = { status, shape: 'passed', attempts, ...facts() };
+      trace.upstream = {
+        status,
+        shape: 'passed',
+        startedAt,
+        seconds: seconds(),
+        attempts,
+        traceparent,
+        sent: log?.attempts,
+      };
       if (exceeded !== undefined) recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
-      if (error instanceof UpstreamFailure) recordFailedExchange(trace, error, facts());
+      if (error instanceof UpstreamFailure)
+        recordFailedExchange(trace, error, { startedAt, seconds: seconds(), traceparent, sent: log?.attempts });
       throw error;
     }
   };
