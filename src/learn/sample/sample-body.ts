@@ -62,11 +62,11 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
   const mistyped = mistypedPlaces(placeSchema, value);
   for (const { path } of mistyped) addAt(all.mistyped, path, value, item, context);
   if (mistyped.length > 0) return;
-  for (const key of brokenKeywords(placeSchema, value)) {
+  for (const { keyword, key } of brokenKeywords(placeSchema, value)) {
     // A new word is not recorded as a violation of the keyword, because words are proposed one by one.
-    const isWordToAdd = key.endsWith('enum') && canHoldWord(placeSchema, name, value);
+    const isWordToAdd = keyword.endsWith('enum') && canHoldWord(placeSchema, name, value);
     if (!isWordToAdd) addAt(all.broken, key, value, item, context);
-    if (key.endsWith(' not')) return;
+    if (keyword === 'not') return;
   }
   if (typeof value === 'string' && hasVocabulary(placeSchema, name))
     addWord(all.vocabularies, placeSchema, value, item, context);
@@ -178,25 +178,27 @@ function isType(type: string, value: unknown): boolean {
 
 /** A keyword in one of the schemas that apply to a place. The key consists of the schema's path and the keyword. */
 interface Restriction {
+  readonly keyword: string;
   readonly key: string;
   readonly accepts: (value: unknown) => boolean;
 }
 
 const compiled = new WeakMap<PlaceSchema, readonly Restriction[]>();
 
-/** Returns the keys (schema path and keyword) of the keywords that a value of the documented type violates. */
-function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly string[] {
+/** Returns the keywords that a value of the documented type violates. */
+function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Restriction[] {
   let restrictions = compiled.get(placeSchema);
   if (restrictions === undefined) {
     const sites = placeSchema.sites.filter(({ alternative }) => alternative !== true);
     restrictions = sites.flatMap(({ path, schema }) =>
       Object.entries(KEYWORDS)
         .filter(([keyword]) => schema[keyword] !== undefined)
-        .map(([keyword, compile]) => ({ key: `${path} ${keyword}`, accepts: compile(schema[keyword]) })),
+        .map(([keyword, compile]) => ({ keyword, key: `${path} ${keyword}`, accepts: compile(schema[keyword]) })),
     );
     compiled.set(placeSchema, restrictions);
   }
-  return restrictions.filter(({ accepts }) => !accepts(value)).map(({ key }) => key);
+  // Most places have no restrictions.
+  return restrictions.length === 0 ? restrictions : restrictions.filter(({ accepts }) => !accepts(value));
 }
 
 /** Compiles a keyword's value into a test. Values of types that the keyword does not restrict pass the test. */
