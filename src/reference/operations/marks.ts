@@ -1,13 +1,22 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
-import { type LegacyRoute, readPathId } from '../http/route.ts';
+import { type LegacyRequest, type LegacyRoute, readPathId } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
 import { cancelAction, recordAction } from './actions.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import type { Sql } from '../store/sql.ts';
+import type { NodeRow, Sql } from '../store/sql.ts';
 
 const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wikified' AND canceled_at IS NULL
   ORDER BY acted_at DESC, id DESC LIMIT 1`;
+
+/** Finds the node whose community wiki mark the caller wants to change. Refuses the request if the caller may not. */
+export function findNodeToMark(sql: Sql, { caller, param }: LegacyRequest): NodeRow {
+  requireCredential(caller);
+  const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
+  const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
+  if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
+  return node;
+}
 
 /**
  * Operation 12: turns a community wiki into an ordinary node and cancels its `wikified` action. If the node is not a
@@ -17,12 +26,10 @@ export const cancelWiki: LegacyRoute = {
   operation: 12,
   method: 'PUT',
   path: '/services/v2/node/:nodeId/cancelwiki.json',
-  respond: ({ caller, param }, context) => {
+  respond: (request, context) => {
     const { sql, clock } = context;
-    requireCredential(caller);
-    const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
-    const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
-    if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
+    const { caller } = request;
+    const node = findNodeToMark(sql, request);
     if (node.wiki === 0) refuse(htmlErrorPage(401, 'This node is not a community wiki'));
     const action = sql.transaction(() => {
       sql.run('UPDATE nodes SET wiki = 0 WHERE id = ?', node.id);

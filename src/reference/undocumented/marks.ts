@@ -1,9 +1,9 @@
 import { requireCredential, requirePermissions } from '../http/caller.ts';
-import { htmlErrorPage, jsonResponse, missingPermission, plainError, refuse } from '../http/legacy-response.ts';
+import { htmlErrorPage, jsonResponse, plainError, refuse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { recordAction } from '../operations/actions.ts';
 import { toAction } from '../render/to-action.ts';
-import { favoriteCount } from '../operations/marks.ts';
+import { favoriteCount, findNodeToMark } from '../operations/marks.ts';
 import { findNode } from '../render/visible-nodes.ts';
 
 const markFavorite: LegacyRoute = {
@@ -29,16 +29,13 @@ const markFavorite: LegacyRoute = {
 const markWiki: LegacyRoute = {
   method: 'PUT',
   path: '/services/v2/node/:nodeId/wiki.json',
-  respond: ({ caller, param }, context) => {
+  respond: (request, context) => {
     const { sql, clock } = context;
-    requireCredential(caller);
-    const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
-    const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
-    if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
+    const node = findNodeToMark(sql, request);
     if (node.wiki === 1) refuse(htmlErrorPage(401, 'This node is already a community wiki'));
     const action = sql.transaction(() => {
       sql.run('UPDATE nodes SET wiki = 1 WHERE id = ?', node.id);
-      return recordAction(sql, 'wikified', caller.id, node, clock());
+      return recordAction(sql, 'wikified', request.caller.id, node, clock());
     });
     return jsonResponse({ success: true, result: { wikifyAction: toAction(context, action) } });
   },
