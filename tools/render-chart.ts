@@ -17,7 +17,7 @@ import { Ajv } from 'ajv';
 import { parse as parseYaml, stringify } from 'yaml';
 
 // Renders the Helm chart without Helm. The engine implements Go's templates and the Sprig functions. This file adds the
-// parts that Helm itself provides: the scope, its own functions, and the check of the values.
+// parts that Helm itself provides: the scope, its own functions, and the validation of the values.
 //   node tools/render-chart.ts            writes deploy/kubernetes.yaml
 //   node tools/render-chart.ts --check    compares the file with the chart
 

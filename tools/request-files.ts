@@ -13,8 +13,8 @@ import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry
 
 /*
  * Prints, as JSON, the files in `src` whose functions run during one request: once for a cache hit, and once for a miss
- * whose response is validated and stored. The program is separate because precise coverage slows down the whole
- * process.
+ * whose response is validated and stored. This is a separate program because precise coverage slows down the
+ * whole process.
  */
 
 /** The paths under `src`, in alphabetical order. */

@@ -36,7 +36,7 @@ export interface Figures {
 
 /** How long a purge may take while everything works, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** How long the purge may still be on its way to a gateway after the response to a write. */
+/** The longest time that a purge may need to reach a gateway after the response to the write. */
 const PURGE_SLACK_MS = 250;
 /**
  * The maximum share of fetches that may repeat a fetch after the same purge. Until a gateway has read its own purge in
@@ -74,7 +74,7 @@ export function figuresOf(run: FleetRun): Figures {
 }
 
 function fillsOf(run: FleetRun) {
-  // If a write has no response, it is unknown when the write ended.
+  // The end of a write without a response is unknown, so the latest allowed time is assumed.
   const unanswered = run.unanswered.map(({ number, at, tags }): WriteEvent => ({
     number,
     tags,
@@ -222,8 +222,8 @@ export function assess(run: FleetRun): readonly Row[] {
 }
 
 /**
- * Separates two kinds of failures: requests that failed because a gateway was killed and that must not be retried, and
- * all others.
+ * Separates the failures into two groups: requests that failed because a gateway was killed and that must not be
+ * retried, and all others.
  */
 function failuresOf({ seen, disturbances }: FleetRun) {
   const killedAt = disturbances?.killedAt;

@@ -28,7 +28,7 @@ export function createStaleness(
   };
 }
 
-/** Returns the reads that showed another caller's or role's copy. */
+/** Returns the reads that showed a copy meant for another caller or role. */
 export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
   return reads.filter(({ audience, seen }) => seen.audience !== audience);
 }
@@ -51,17 +51,17 @@ interface FillCounts {
    * period.
    */
   readonly periods: number;
-  /** Fetches without a reason, while no purge was on its way. */
+  /** Fetches that have none of these reasons and happened while no purge was on its way. */
   readonly excess: readonly FillEvent[];
-  /** Fetches without any other reason, while a purge was on its way. */
+  /** Fetches that have none of these reasons but happened while a purge was on its way. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of a single page in one period. */
   readonly mostPerPeriod: number;
 }
 
 /**
- * Counts the fetches per period for each page and audience. A period begins when the last fetch is no longer fresh, or
- * with a purge. Each purge justifies only one fetch of each page that it purged.
+ * Counts the fetches per period for each page and audience. A period begins when the page from the last fetch is no
+ * longer fresh, or when a purge removes it. Each purge justifies only one fetch of each page that it purged.
  */
 export function countFills(
   fills: readonly FillEvent[],

@@ -29,7 +29,7 @@ export interface ReadEvent {
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;
-  /** True if the read was made to measure the arrival of a purge. It is then not part of the load. */
+  /** True if the read measured how fast a purge arrives. Such reads are not part of the load. */
   readonly probe: boolean;
 }
 

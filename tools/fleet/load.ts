@@ -16,7 +16,7 @@ import {
   type Workload,
 } from './workload.ts';
 
-/** A write whose response has arrived. The upstream knows when it took effect. */
+/** A write whose response has arrived. Only the upstream's log shows when it took effect. */
 export interface AnsweredWrite {
   readonly number: number;
   readonly tags: readonly string[];
@@ -175,8 +175,8 @@ interface ProberParts {
 }
 
 /**
- * Sends writes at regular intervals. After the response to each write, requests a page that all gateways have stored
- * from each gateway directly, until the page shows the write.
+ * Sends writes at regular intervals. After the response to each write, it repeatedly requests a page from each gateway
+ * directly, without the balancer, until the page shows the write. All gateways have stored that page beforehand.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;

@@ -20,7 +20,9 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The final share of a page's freshness lifetime, during which a gateway may refresh the page early. */
+  /**
+   * The last part of a page's freshness lifetime, as a share of it, during which a gateway may refresh the page early.
+   */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];
@@ -73,7 +75,7 @@ export interface FleetRun {
   readonly repeated: number | undefined;
   readonly rssBytes: readonly number[];
   readonly redisBytes: number;
-  /** Redis commands per second of each gateway that receives no requests. */
+  /** The Redis commands per second that a gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
   /** The size of the largest page in the load, in bytes. */
   readonly pageBytes: number;
@@ -134,8 +136,8 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const costs: WindowCosts[] = [];
     const responses = () => seen.reads.length + seen.writes.length + seen.failures.length;
     /**
-     * Measures a steady window. It starts now, when the fleet has settled, and ends at the given instant, or later if
-     * there are too few responses by then.
+     * Measures a steady window. The window starts now, when the fleet has settled, and ends at the given instant, or
+     * later if there are too few responses by then.
      */
     const steadyUntil = async (at: number) => {
       const from = now();

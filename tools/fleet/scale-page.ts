@@ -175,8 +175,7 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 
 /**
  * Returns the number of gateways at which one Redis server uses its core completely. The number of commands for
- * arriving purges grows with the square of the number of gateways. The number of other commands grows in proportion to
- * it.
+ * arriving purges grows with the square of the number of gateways, and the number of other commands grows linearly.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

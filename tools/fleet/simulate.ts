@@ -9,11 +9,11 @@ export interface SimulationSettings {
   readonly writeShare: number;
   readonly seed: number;
   readonly seconds: number;
-  /** The first seconds, which are not counted. */
+  /** The number of seconds at the start that are not counted. */
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The final share of a page's freshness lifetime, during which the page is refreshed. */
+  /** The last part of a page's freshness lifetime, as a share of it, during which the page is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
@@ -22,7 +22,7 @@ export interface SimulationSettings {
   readonly arrivalMs: number;
   /** The number of accounts. If undefined, the accounts of the workload are used. */
   readonly accounts?: number;
-  /** Redis commands per second of each gateway that receives no requests. */
+  /** The Redis commands per second that a gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
 }
 
@@ -94,7 +94,7 @@ interface Gateway {
   readonly memory: Map<string, Copy>;
   readonly purgedAt: Map<string, number>;
   readonly claims: Map<string, Promise<Claimed | undefined>>;
-  /** The operations in the next batch for the ledger, with the kinds of their requests. */
+  /** For each operation in the next batch for the ledger, the kinds of requests that were made. */
   recorded: Map<string, Set<keyof typeof COUNTS>>;
   /** For each key, the instant before which its page is not refreshed. */
   readonly busyUntil: Map<string, number>;
@@ -258,7 +258,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       return;
     }
     let result = await claimOnce(gateway, page, key);
-    // The claim was a refresh that another gateway is already doing, or its page is already outdated.
+    // The claim may have been a refresh that gave way to another gateway, or its page may already be outdated.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
     if (!result.isShared) record(gateway, page.operation, 'fetched');

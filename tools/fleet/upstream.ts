@@ -15,9 +15,9 @@ import {
 } from './workload.ts';
 
 /*
- * The upstream of a fleet, started as a separate process. It knows the exact version of every page, which is the number
- * of the last write that changed the page. Each page contains its version and the audience that it was generated for.
- * The parent process reads the log of all fetches.
+ * The upstream of a fleet, started as a separate process. It tracks the exact version of every page, which is the
+ * number of the last write that changed the page. Each page contains its version and the audience that it was generated
+ * for. The parent process reads the log of all fetches.
  */
 
 /** What the parent process sends to request the log. */

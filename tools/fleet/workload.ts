@@ -14,7 +14,7 @@ interface Role {
   readonly permissions: readonly string[];
 }
 
-/** An account of the run. Its password is its name. */
+/** An account that the run uses. Its password is the same as its name. */
 export interface Account {
   readonly name: string;
   readonly role: string;
@@ -313,7 +313,7 @@ function accountsOf({ name, accounts, permissions }: Role): Account[] {
 function permissionsOf(requirement: Requirement | undefined): string[] {
   if (requirement === undefined) return [];
   const { permission, all = [], any = [] } = requirement;
-  // Only the first alternative of the requirement is granted, so callers who do not have it are refused.
+  // Accounts are granted only the first of several alternatives, so callers without it are refused.
   return [...(permission === undefined ? [] : [permission]), ...[...all, ...any.slice(0, 1)].flatMap(permissionsOf)];
 }
 

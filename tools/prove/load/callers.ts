@@ -64,7 +64,7 @@ function errorFault(response: RawResponse, statuses: readonly number[]): string 
   return status === 503 && headers['retry-after'] === undefined ? `a 503 (${code}) without Retry-After` : undefined;
 }
 
-/** A request for a caller's own page. Only upstream failures and limits may cause an error. */
+/** Returns a request for a caller's own page. Only upstream failures and limits may cause an error. */
 export function pageAsk(name: string, key: string, abortAfterMs?: number): Ask {
   const mark = `"slug":"question-for-${name}-${key}"`;
   return {
@@ -82,7 +82,7 @@ export function pageAsk(name: string, key: string, abortAfterMs?: number): Ask {
   };
 }
 
-/** A request that violates the contract. The gateway refuses and records it. */
+/** Returns a request that violates the contract. The gateway refuses and records it. */
 export function violatingAsk(name: string): Ask {
   return {
     message: messageOf('GET', `${PATH}?${VIOLATION}=1`, name),
@@ -90,7 +90,7 @@ export function violatingAsk(name: string): Ask {
   };
 }
 
-/** A request for a page by a caller who lacks the permission or sends no credential. */
+/** Returns a request for a page by a caller who lacks the permission or sends no credential. */
 export function deniedAsk(name: string | undefined, key: string): Ask {
   return {
     message: messageOf('GET', `${PATH}?q=${key}`, name),
@@ -98,7 +98,7 @@ export function deniedAsk(name: string | undefined, key: string): Ask {
   };
 }
 
-/** A write, which removes the stored pages of questions. */
+/** Returns a write, which purges the stored pages of questions. */
 export function writeAsk(name: string): Ask {
   return {
     message: messageOf('PUT', '/services/v2/node/118/cancelwiki.json', name),
@@ -106,7 +106,7 @@ export function writeAsk(name: string): Ask {
   };
 }
 
-/** A comment on a node of the reference server. */
+/** Returns a request that adds a comment to a node of the reference server. */
 export function commentAsk(name: string, text: string): Ask {
   return {
     message: messageOf('POST', '/services/v2/node/118/comment.json', name, JSON.stringify({ body: text })),

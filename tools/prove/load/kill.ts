@@ -19,7 +19,7 @@ const MAX_UNSEEN = CONNECTIONS;
 export interface KillOptions {
   readonly kills: number;
   readonly seconds: number;
-  /** A crash may lose the entries of at most this many milliseconds from the ledger. */
+  /** The maximum age, in milliseconds, of the ledger entries that a crash may lose. */
   readonly lossMs: number;
   tick(text: string): void;
 }

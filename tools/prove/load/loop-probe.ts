@@ -12,15 +12,15 @@ delay.enable();
 let longest = 0;
 let last = 0;
 
-/** The CPU time of this thread, in microseconds. */
+/** Returns the CPU time of this thread in microseconds. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }
 
-// A timer runs at most once in each turn of the event loop. The time between two runs is therefore the length of one
-// turn, plus at most a millisecond of shorter turns. An immediate would be exact, but would keep the processor busy
-// between requests.
+// Ends the current turn. A timer runs at most once in each turn of the event loop, so the time between two runs is the
+// length of one turn, plus at most a millisecond of shorter turns. An immediate would be exact, but would keep the
+// processor busy between requests.
 function endTurn(): void {
   const now = processorTime();
   longest = Math.max(longest, now - last);

@@ -37,7 +37,7 @@ export interface GatewayProcess {
    */
   readonly port: number;
   readonly adminPort: number;
-  /** The working folder, which contains the configuration and the gateway's files. */
+  /** The working directory, which contains the configuration and the gateway's files. */
   readonly folder: string;
   readonly pid: () => number;
   /** Resident memory in bytes. */
@@ -228,7 +228,10 @@ export function isReady(adminPort: number): Promise<boolean> {
   );
 }
 
-/** The configuration shared by all scenarios: all checks enforced, small timeouts, files in the working folder. */
+/**
+ * Returns the configuration shared by all scenarios: all checks enforced, small timeouts, files in the working
+ * directory.
+ */
 function baseConfig(upstreamUrl: string): Record<string, unknown> {
   return {
     mode: 'strict',
@@ -242,7 +245,7 @@ function baseConfig(upstreamUrl: string): Record<string, unknown> {
 }
 
 /**
- * The environment contains only the variables that the gateway needs, so that the shell cannot change the scenario's
+ * Returns only the environment variables that the gateway needs, so that the shell cannot change the scenario's
  * settings.
  */
 function environment(): NodeJS.ProcessEnv {

@@ -17,7 +17,7 @@ const MAX_GROWTH = 0.1;
 const LEAST_SECONDS_FOR_LIMITS = 120;
 const MAX_LOOP_P99_MS = 100;
 
-/** The mix of requests. It counts the violations that the ledger must contain at the end. */
+/** Creates the mix of requests. It counts the violations that the ledger must contain at the end. */
 function createMix(): { next(client: number): Ask; violations(): number } {
   let number = 0;
   let violations = 0;
