@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
@@ -214,14 +214,18 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // The schema is compiled here because the file is read only at startup. A test validates the schema itself, because
-  // compiling the meta-schema would take too long at startup.
-  const constant = { validateSchema: false, meta: false, code: { optimize: false } };
-  const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
-    rolesFileSchema,
-  );
+  const validate = (validateRoles ??= compileRolesSchema());
   if (validate(data)) return { raw: data, faults: [] };
   return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
+}
+
+/** Validates the data of a roles file. Reloads use it again. */
+let validateRoles: ValidateFunction<RawRoles> | undefined;
+
+/** Compiles the schema without validating it. A test does that, because compiling the meta-schema takes too long. */
+function compileRolesSchema(): ValidateFunction<RawRoles> {
+  const constant = { validateSchema: false, meta: false, code: { optimize: false } };
+  return new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile(rolesFileSchema);
 }
 
 function toFault(error: ErrorObject, source: string): Fault {

@@ -38,17 +38,20 @@ export interface CounterFamily {
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
-  const names = labelSets(axes).map((values) => `${entry.name}${labelText(entry.labels, values)} `);
-  const counts = new Float64Array(names.length);
-  /** The index of each series. Created when it is first needed. */
+  const counts = new Float64Array(axes.reduce((product, axis) => product * axis.length, 1));
+  /** The names of the series and the index of each name. Both are created when they are first needed. */
+  let names: readonly string[] | undefined;
   let places: Map<string, number> | undefined;
+  const namesOf = () => (names ??= labelSets(axes).map((values) => `${entry.name}${labelText(entry.labels, values)} `));
   const head = headText(entry);
   return {
-    series: names.length,
+    series: counts.length,
     counts,
-    names,
+    get names() {
+      return namesOf();
+    },
     add(other) {
-      places ??= new Map(names.map((name, index) => [name, index]));
+      places ??= new Map(namesOf().map((name, index) => [name, index]));
       for (const [from, name] of other.names.entries()) {
         const index = places.get(name);
         if (index !== undefined) counts[index] = (counts[index] ?? 0) + (other.counts[from] ?? 0);
@@ -63,7 +66,7 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
     },
     text() {
       let text = head;
-      for (let index = 0; index < names.length; index += 1) text += `${names[index] ?? ''}${counts[index] ?? 0}\n`;
+      for (const [index, name] of namesOf().entries()) text += `${name}${counts[index] ?? 0}\n`;
       return text;
     },
   };

@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import { closestName } from '../../lib/closest-name.ts';
@@ -7,6 +7,20 @@ const MAX_FAULTS = 50;
 
 /** Checks the document's vendor extensions against the JSON Schema in `schemaText`. */
 export function checkExtensions(document: unknown, schemaText: string): Fault[] {
+  const validate = validatorOf(schemaText);
+  if (validate(document)) return [];
+  const errors = [...(validate.errors ?? [])];
+  return errors
+    .filter((error) => isInformative(error, errors))
+    .slice(0, MAX_FAULTS)
+    .map((error) => toFault(error, errors));
+}
+
+/** The last compiled schema. A document with overlays is checked twice, and every reload checks it again. */
+let last: { readonly schemaText: string; readonly validate: ValidateFunction } | undefined;
+
+function validatorOf(schemaText: string): ValidateFunction {
+  if (last?.schemaText === schemaText) return last.validate;
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
@@ -17,14 +31,9 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
     meta: false,
     code: { optimize: false },
   });
-  const schema = JSON.parse(schemaText) as Record<string, unknown>;
-  const validate = ajv.compile(schema);
-  if (validate(document)) return [];
-  const errors = [...(validate.errors ?? [])];
-  return errors
-    .filter((error) => isInformative(error, errors))
-    .slice(0, MAX_FAULTS)
-    .map((error) => toFault(error, errors));
+  const validate = ajv.compile(JSON.parse(schemaText) as Record<string, unknown>);
+  last = { schemaText, validate };
+  return validate;
 }
 
 /** Returns false if another error at the same location explains the problem better. */
