@@ -53,6 +53,9 @@ function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
   sql.script(`PRAGMA user_version = ${LAYOUT}`);
 }
 
+/** The last seeded database in memory. Copying it is a hundred times as fast as seeding another one. */
+let lastSeeded: { readonly seed: number; readonly image: Uint8Array | undefined } | undefined;
+
 /**
  * Opens the store at a file path or `:memory:`, and seeds the store if it is empty. Throws if the file contains
  * anything else.
@@ -60,11 +63,12 @@ function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
   if (!inMemory) mkdirSync(dirname(resolve(path)), { recursive: true });
-  const sql = openSql(path);
+  const sql = openSql(path, inMemory && lastSeeded?.seed === seed ? lastSeeded.image : undefined);
   try {
     if (!inMemory) sql.script('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     // The check runs inside the transaction, because another process may be seeding the same file.
     sql.transaction(() => fillWhenEmpty(sql, path, seed));
+    if (inMemory && lastSeeded?.seed !== seed) lastSeeded = { seed, image: sql.image() };
     return sql;
   } catch (error) {
     sql.close();

@@ -9,15 +9,22 @@ export interface Sql {
   script(text: string): void;
   /** Runs the function in a transaction, which is rolled back if the function throws. */
   transaction<Result>(work: () => Result): Result;
+  /** Returns a copy of the database, from which `openSql` can create another one. Undefined before Node 26.1. */
+  image(): Uint8Array | undefined;
   close(): void;
 }
+
+/** A SQLite connection. Older versions of Node cannot copy databases. */
+type Database = Omit<DatabaseSync, 'serialize' | 'deserialize'> &
+  Partial<Pick<DatabaseSync, 'serialize' | 'deserialize'>>;
 
 /** A value that can be bound to a statement. */
 export type SqlValue = SQLInputValue;
 
-/** Opens the SQLite database at a file path or `:memory:`. */
-export function openSql(path: string): Sql {
-  const database = new DatabaseSync(path);
+/** Opens the SQLite database at a file path or `:memory:`. `image` becomes the content of a database in memory. */
+export function openSql(path: string, image?: Uint8Array): Sql {
+  const database: Database = new DatabaseSync(path);
+  if (image !== undefined) database.deserialize?.(image);
   const statements = new Map<string, StatementSync>();
   const prepared = (text: string): StatementSync => {
     const known = statements.get(text);
@@ -50,6 +57,7 @@ export function openSql(path: string): Sql {
         throw error;
       }
     },
+    image: () => database.serialize?.(),
     close: () => {
       statements.clear();
       database.close();

@@ -103,3 +103,19 @@ describe('the seed', () => {
     }
   });
 });
+
+describe('two stores in memory with the same seed', () => {
+  it('start with the same content, and changes to one do not appear in the other', () => {
+    const [changed, other] = [openStore(':memory:', 1), openStore(':memory:', 1)];
+    changed.run("UPDATE nodes SET title = 'changed'");
+    const titles = [changed, other].map(
+      (store) => store.get<{ n: number }>("SELECT COUNT(*) AS n FROM nodes WHERE title = 'changed'")?.n,
+    );
+    expect(titles).toEqual([count('nodes'), 0]);
+    expect(other.all('SELECT id, title FROM nodes ORDER BY id')).toEqual(
+      sql.all('SELECT id, title FROM nodes ORDER BY id'),
+    );
+    changed.close();
+    other.close();
+  });
+});
