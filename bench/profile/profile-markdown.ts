@@ -41,7 +41,7 @@ export function profileMarkdown(
     '',
     `Written by \`npm run bench -- --profile ${name}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
-    `The tables show self time in ${formatNumber(root.total / 1e6)} s of work, without idle time. Under the profiler, one`,
+    `The tables show self time over ${formatNumber(root.total / 1e6)} s of work, excluding idle time. With the profiler running, one`,
     `request took ${formatNumber(cpuUs)} µs of CPU time, including V8's other threads, which is more than without the profiler.`,
     'The column “µs/request” is this time multiplied by the share.',
     '',

@@ -46,7 +46,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '',
     '## Results',
     '',
-    '¹ does not authenticate callers, so it does less than the other servers.',
+    '¹ This server does not authenticate callers, so it does less work than the others.',
     '',
     ...scenarios.map(scenarioTable),
     ...(latency === undefined ? [] : [latencyTable(latency)]),
@@ -80,7 +80,7 @@ yardstick is the CPU time of a fixed task on the same core before the server sta
 differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
 
 The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
-are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row says that the warm-up
+are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row states that the warm-up
 was incomplete.
 
 The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of

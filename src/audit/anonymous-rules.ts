@@ -34,7 +34,7 @@ export const ANONYMOUS_RULES: readonly AuditRule[] = [
     id: 'anonymous-admitted',
     severity: 'info',
     key: '/authentication/anonymous',
-    risk: 'Requests without a credential are not challenged; the role anonymous decides what they see.',
+    risk: 'Requests without a credential are not challenged; the anonymous role determines what they see.',
     fix: 'Set it to deny unless you want to admit visitors without an account.',
     find: ({ settings }) => foundIf(settings.authentication.anonymous === 'allow', 'allow'),
   },

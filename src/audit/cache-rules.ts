@@ -29,7 +29,7 @@ export const CACHE_RULES: readonly AuditRule[] = [
     id: 'shared-pages-not-compared',
     severity: 'medium',
     key: '/cache/sampleShared',
-    risk: 'If the pages do differ between callers, nobody notices.',
+    risk: 'If the pages do differ between callers, this remains undetected.',
     fix: 'Compare a small share of the hits, such as the default of 0.01.',
     find: (subject) => foundIf(sharedOperations(subject).length > 0 && subject.settings.cache.sampleShared === 0, '0'),
   },

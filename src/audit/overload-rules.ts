@@ -24,7 +24,7 @@ export const OVERLOAD_RULES: readonly AuditRule[] = [
     id: 'limits-far-above-defaults',
     severity: 'medium',
     key: '/upstream/concurrency',
-    risk: 'Clients can use up Portico’s memory, or send the upstream more requests than it can handle.',
+    risk: 'Clients can exhaust Portico’s memory, or send the upstream more requests than it can handle.',
     fix: 'Use the smallest limits that your clients need; portico doctor measures the concurrency.',
     find: ({ settings }) =>
       limitsOf(settings)

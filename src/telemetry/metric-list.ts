@@ -241,7 +241,7 @@ export const METRICS = {
     name: 'portico_refusal_alerts_total',
     type: 'counter',
     labels: ['check'],
-    help: 'Time windows in which a check refused an unusual share of requests. The check stays enforced.',
+    help: 'Time windows in which a check refused an unusually large share of requests. The check stays enforced.',
   },
   enforced: {
     name: 'portico_enforced_checks',

@@ -89,7 +89,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'random-requests',
-    holds: 'Whatever clients send, they never get an internal error, an ill-formed response or somebody else’s data.',
+    holds: 'Whatever clients send, they never get an internal error, an ill-formed response or another caller’s data.',
     tried:
       'Random scripts of requests in every mode, with a corpus of past failures; raw messages that are sent repeatedly while memory use is watched.',
     files: ['test/trust/fuzz-gateway.test.ts', 'test/trust/raw-endurance.test.ts'],
@@ -108,7 +108,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'audience',
-    holds: 'Nobody gets a page that was stored for somebody else, and nobody can plant a page for others.',
+    holds: 'No caller gets a page that was stored for another caller, or can plant a page for others.',
     tried: 'Every operation for several callers; unkeyed headers, forwarding headers and unverified credentials.',
     files: [
       'test/gateway/audience.test.ts',
@@ -156,7 +156,8 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'admin-side',
-    holds: 'Without the token, nobody can change anything or read the console; browsers cannot be tricked into it.',
+    holds:
+      'Without the token, clients can neither read the console nor make changes, and browsers cannot be tricked into doing so.',
     tried: 'Requests without a token or with a wrong one, other hosts and origins, health and metrics, the console.',
     files: ['test/http/admin-guard.test.ts', 'test/http/admin-app.test.ts'],
   }),
@@ -209,7 +210,8 @@ export const PROOFS: readonly Proof[] = [
   },
   {
     id: 'overloaded-upstream',
-    holds: 'At three times the upstream’s capacity, Portico uses that capacity and refuses the rest at once.',
+    holds:
+      'At three times the upstream’s capacity, Portico uses that capacity and immediately refuses all other requests.',
     tried: 'Requests for different pages at three times the measured peak; the admin side is used meanwhile.',
     files: ['tools/prove/load/overload.ts'],
     run: ({ loadSeconds, tick }) => overloadUpstream({ seconds: loadSeconds, tick }),

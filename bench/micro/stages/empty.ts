@@ -4,7 +4,7 @@ import { operation, type Stage } from '../stage.ts';
 /** Measures the cost of the loop, which every other stage includes. */
 export const empty: Stage = {
   name: '(nothing)',
-  what: 'the loop of the measurement',
+  what: 'an empty loop, for comparison',
   paidBy: 'first',
   prepare: () =>
     operation(

@@ -3,7 +3,7 @@ import type { Stage } from '../stage.ts';
 /** Measures checking a page against the contract. */
 export const judge: Stage = {
   name: 'parse and judge',
-  what: 'the same and contract.checkResponse: schema, semantic rules',
+  what: 'the same, plus contract.checkResponse: schema and semantic rules',
   paidBy: 'miss',
   prepare: ({ assembly: { gateway }, plan, exchange, body }) => {
     const { contract } = gateway;

@@ -7,17 +7,17 @@ import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 const FILES = ['portico.yaml', 'roles.yaml'];
 
 /**
- * The `portico init` command writes a commented configuration file and a commented roles file to the current folder.
+ * The `portico init` command writes a commented configuration file and a commented roles file to the current directory.
  */
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Write a commented configuration to the current folder',
+  summary: 'Write a commented configuration to the current directory',
   args: '',
   argCount: [0, 0],
   flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, to be written to the file.' }],
   notes: [
     'Writes portico.yaml and roles.yaml, and never overwrites an existing file.',
-    'If there is no config/portico.yaml, the other commands read portico.yaml from the current folder.',
+    'If there is no config/portico.yaml, the other commands read portico.yaml from the current directory.',
     '',
     'Example: portico init --upstream https://qa.example.org/qa && portico check',
   ],
