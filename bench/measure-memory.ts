@@ -36,7 +36,7 @@ export interface MemoryResult {
   readonly endBytes: number;
   /** The growth of resident memory in the second half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
-  /** According to the metrics, the number of stored responses at the end, and their size in bytes. */
+  /** The number of stored responses at the end and their size in bytes, according to the metrics. */
   readonly entries: number;
   readonly cacheBytes: number;
   readonly samples: readonly { readonly keys: number; readonly rssBytes: number }[];

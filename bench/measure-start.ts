@@ -12,8 +12,9 @@ export interface StartResult {
 }
 
 /**
- * Starts Portico several times. Each time, reads its memory two seconds after it is ready. No requests are sent. Only a
- * checkout's first start compiles the modules. Later starts read the compiled code stored by the first.
+ * Starts Portico several times. Each time, reads its memory two seconds after it is ready, without sending any
+ * requests. Only the first start of a checkout compiles the modules; later starts read the compiled code that it
+ * stored.
  */
 export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {
   const readyMs: number[] = [];

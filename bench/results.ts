@@ -25,7 +25,10 @@ export interface Results {
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;
   readonly memory?: MemoryResult | undefined;
-  /** The names of the other files of the run. They are stored next to results.json and belong to the same commit. */
+  /**
+   * The names of the other files that the run wrote. They are stored next to results.json and belong to the same
+   * commit.
+   */
   readonly files: readonly string[];
   readonly failures: readonly Failure[];
 }

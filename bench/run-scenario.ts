@@ -228,8 +228,8 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
 export const KEY_PASSES = 2;
 
 /**
- * If there are several keys, requests each of them, so that no key is requested for the first time, or is a hit for the
- * first time, during the rounds.
+ * Requests each key, if there are several, so that no key is requested for the first time, or is a hit for the first
+ * time, during the rounds.
  */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;

@@ -24,7 +24,7 @@ export interface WarmUpResult {
   readonly complete: boolean;
 }
 
-/** As long as V8 optimizes at least this many functions per second, it is still compiling the server's code. */
+/** While V8 optimizes at least this many functions per second, it is still compiling the server's code. */
 export const COMPILING_PER_SECOND = 5;
 
 /** Returns the duration of a window in seconds. It is short enough for a warm-up to have at least two windows. */

@@ -8,6 +8,6 @@ case $host in
   ::) host='[::1]' ;;
   *:*) host="[$host]" ;;
 esac
-# With wget's own time limit (-T), some versions of busybox crash, and a slow response as a whole could take longer than
-# the limit.
+# This does not use wget's own timeout (-T), because it makes some versions of busybox crash and does not limit the
+# total time of a slow response.
 /bin/busybox timeout 3 /bin/busybox wget -q -Y off -O /dev/null "http://$host:${ADMIN_PORT:-8081}/livez" || exit 1

@@ -4,7 +4,7 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** Starts an HAProxy instance with one thread. It forwards every request. */
+/** Creates HAProxy with one thread. It forwards every request. */
 export function haproxy(): Peer {
   return {
     id: 'haproxy',

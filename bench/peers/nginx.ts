@@ -23,8 +23,8 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
 };
 
 /**
- * Starts an nginx instance with one worker. With `gzip on`, nginx compresses every response, because it could cache
- * compressed responses only with an additional module.
+ * Creates nginx with one worker. With `gzip on`, nginx compresses every response, because it could cache compressed
+ * responses only with an additional module.
  */
 export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {}): Peer {
   const notes = [...(tuned ? ['tuned'] : []), ...(note === undefined ? [] : [note])];

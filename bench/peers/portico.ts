@@ -9,7 +9,7 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** A variant of Portico. As in `strict` mode, every feature that the variant does not mention is on. */
+/** A variant of Portico. Features that the variant does not mention are on, as in `strict` mode. */
 export interface PorticoVariant {
   /** The text that follows Portico's name in tables. */
   readonly label: string;
@@ -145,6 +145,7 @@ export function configurationOf(
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';
   if (operations === operationCount()) return { inferred };
-  // The path is relative to the configuration's folder, so that the results contain no paths from this machine.
+  // The path is relative to the folder that contains the configuration, so that the results contain no paths from this
+  // machine.
   return { inferred, folder: join('..', basename(contractFolder(folder, operations))) };
 }

@@ -32,7 +32,7 @@ export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   for (const [index, id] of profile.samples.entries()) {
     const delta = profile.timeDeltas[index] ?? 0;
     at += delta;
-    // A sample stands for the time until the next sample.
+    // A sample represents the time until the next sample.
     const lasts = profile.timeDeltas[index + 1] ?? 0;
     if (at >= fromUs && at < toUs && lasts > 0) selfUs.set(id, (selfUs.get(id) ?? 0) + lasts);
   }

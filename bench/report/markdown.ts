@@ -9,7 +9,7 @@ import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
-/** If the machine's load before the run is above this value, the results say that the machine was busy. */
+/** If the machine's load before the run is above this value, the results report that the machine was busy. */
 const BUSY = 0.1;
 
 /** Returns the contents of RESULTS.md. */

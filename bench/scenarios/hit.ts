@@ -12,7 +12,7 @@ const caching = (): Entry['peer'] => portico({ label: 'hit', responses: 'enforce
 const plainNginx: Entry = { peer: nginx('cache'), request: PLAIN };
 
 /**
- * Scenarios with stored responses (unchanged, compressed, or as a 304), for several sizes and numbers of
+ * Returns scenarios with stored responses (unchanged, compressed, or as a 304), for several sizes and numbers of
  * connections.
  */
 export function hitScenarios({ main, side }: Effort): Scenario[] {

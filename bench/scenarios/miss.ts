@@ -41,7 +41,8 @@ const unchecked: Entry = {
 };
 
 /**
- * Scenarios in which each request causes a fetch of the page. Servers that support validation validate each response.
+ * Returns scenarios in which each request causes a fetch of the page. Servers that support validation validate each
+ * response.
  */
 export function missScenarios({ main, side }: Effort): Scenario[] {
   const base = { size: '29k', connections: 32, rounds: main, usualPerSecond: 9000 } as const;

@@ -7,8 +7,8 @@ import type { Entry, Scenario } from './scenario.ts';
 const MANY = 500;
 
 /**
- * Scenarios that request a stored response, once with the unchanged contract and once with a contract that has many
- * more operations.
+ * Returns scenarios that request a stored response, once with the unchanged contract and once with a contract that has
+ * many more operations.
  */
 export function operationScenarios({ main }: Effort): Scenario[] {
   return [
