@@ -236,8 +236,8 @@ function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange
 }
 
 /**
- * Connects to the other processes of this gateway. Returns undefined if there are none, or if Redis already carries the
- * log of changes.
+ * Connects to the other processes of this gateway. Returns undefined if there are none, or if the log of changes is
+ * already in Redis.
  */
 function openProcesses(
   role: ProcessRole | undefined,

@@ -43,7 +43,10 @@ import { withShadowBodies } from './features/watch-shadow.ts';
 /** The target memo's size is the memory configured for stored pages divided by this number. */
 const TARGETS_SHARE = 8;
 
-/** Higher than the number of permissions in any contract and configuration. */
+/**
+ * The maximum number of compiled requirements to remember. No contract and configuration together define this many
+ * permissions.
+ */
 const MAX_PERMISSIONS = 1_000;
 
 /** The assembled services and the gateway compiled for them. */

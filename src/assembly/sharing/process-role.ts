@@ -23,7 +23,7 @@ export interface PrimaryRole {
   readonly kind: 'primary';
   readonly workers: Pick<Supervisor, 'ready' | 'joined' | 'callAll' | 'restarts'>;
   readonly changes: PrimaryChangeLog;
-  /** The functions that workers can call. The gateway adds further functions. */
+  /** The functions that workers can call. The gateway adds more functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
   /** Registers a listener that is called whenever a worker ends. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
@@ -35,7 +35,7 @@ export interface PrimaryRole {
 export interface WorkerRole {
   readonly kind: 'worker';
   readonly primary: Peer;
-  /** The functions that the primary process can call. The gateway adds further functions. */
+  /** The functions that the primary process can call. The gateway adds more functions. */
   readonly handlers: Record<string, (value: never) => unknown>;
 }
 
