@@ -33,7 +33,7 @@ export interface CacheOptions extends Freshness {
   readonly noCacheRoles: readonly string[];
   /**
    * The fraction, from 0 to 1, of hits on shared pages for which the caller's own response is also fetched and compared
-   * with it.
+   * with the stored page.
    */
   readonly sampleShared: number;
   /**
