@@ -42,7 +42,7 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
   return (
     [...all]
       .filter(([pointer]) => JSON.stringify(old?.get(pointer)?.value) !== JSON.stringify(next?.get(pointer)?.value))
-      // Empty sections are ignored, because they have no values of their own.
+      // Empty sections are ignored, because they contain no values.
       .filter(([, { value }]) => JSON.stringify(value) !== '{}')
       .filter(([pointer]) => before.originOf(pointer) !== 'default' || after.originOf(pointer) !== 'default')
       .map(([, { path }]) => path.join('.'))

@@ -118,8 +118,8 @@ function credentialFaults(environment: Environment): Fault[] {
 
 interface ConfigFile {
   /**
-   * The file name used in messages: the path relative to the working folder if the file is inside it, or the full path
-   * otherwise.
+   * The file name used in messages: the path relative to the working directory if the file is inside it, or the full
+   * path otherwise.
    */
   readonly name: string;
   /** The full path. Undefined if a program passed the configuration. */
@@ -137,7 +137,7 @@ const MAX_ALIASES = 50;
 
 /**
  * Returns the path of the configuration file: the path in `PORTICO_CONFIG`, if set; `config/portico.yaml` or
- * `portico.yaml` in the working folder, if either exists; or the file in this package.
+ * `portico.yaml` in the working directory, if either exists; or the file in this package.
  */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];

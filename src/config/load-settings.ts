@@ -193,16 +193,16 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
-  // Paths in flags and variables are relative to the working folder. All other paths are relative to the configuration
-  // file's folder.
+  // Paths in flags and variables are relative to the working directory. All other paths are relative to the directory
+  // that contains the configuration file.
   const folderOf = (pointer: string) =>
     ['environment', 'flag'].includes(place.originOf(pointer)) ? place.cwd : place.folder;
   const pathAt = (pointer: string, path: unknown) =>
     typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // The paths of files that the gateway writes are relative to the working folder, because the configuration file's
-  // folder may be read-only.
+  // The paths of files that the gateway writes are relative to the working directory, because the directory that
+  // contains the configuration file may be read-only.
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
