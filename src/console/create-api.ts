@@ -18,7 +18,7 @@ import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
-/** How many hours the fleet page's counts cover. */
+/** The number of hours that the counts on the fleet page cover. */
 const FLEET_HOURS = 24;
 const TAGS = { from: 1, to: 100, fallback: 25 };
 
