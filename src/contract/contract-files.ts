@@ -8,8 +8,8 @@ export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
 
 /**
- * Returns the contract's folder: the nearest `schemas` folder in this file's folder or one of its ancestors. The result
- * is the same for code run from `src` and from `dist`.
+ * Returns the contract's folder: the nearest `schemas` folder, starting in the folder that contains this file and
+ * continuing with its ancestors. The result is the same for code run from `src` and from `dist`.
  */
 export function contractFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {

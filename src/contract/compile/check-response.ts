@@ -234,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). For a successful status with
- * such a body, this is the only violation reported.
+ * Returns true if a body is an error body that contains no documented field (rules, 8). If a response with a successful
+ * status has such a body, no other violation is reported.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

@@ -272,7 +272,7 @@ function toTypedValue(parameter: Parameter, text: string): TypedValue {
   return BigInt(text) <= MAX_INT64 ? { value: Number(text) } : tooLarge;
 }
 
-/** Decodes `+` and `%XX` in a query name or value, like `decodeText`. */
+/** Decodes a query name or value like `decodeText`, but also converts `+` to a space. */
 function decodeQueryText(raw: string): string | undefined {
   return decodeText(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
 }

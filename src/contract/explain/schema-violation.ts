@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The minimum number of documented fields for it to be significant that an object lacks most of them. */
+/** The number of documented fields from which an object that lacks most of them counts as having a different shape. */
 const ENOUGH_FIELDS = 8;
 
 /**

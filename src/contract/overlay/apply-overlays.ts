@@ -17,7 +17,7 @@ interface Overlaid {
   /** The sources of the overlays, as strings. The contract's digest is computed from them. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Problems that do not prevent startup, namely actions whose targets match nothing. */
+  /** Problems that do not prevent startup: actions whose targets match nothing. */
   readonly warnings: readonly Fault[];
 }
 
