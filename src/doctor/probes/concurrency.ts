@@ -40,7 +40,7 @@ export const concurrencyProbe: Probe = {
       const level = await runLevel(context, concurrency, done[0]);
       done.push(level);
       const previous = done.at(-2);
-      // If more concurrency does not increase the throughput, further requests would only add load.
+      // If more concurrency does not increase the throughput, additional requests would only add load.
       const isSaturated = previous !== undefined && level.perSecond < previous.perSecond * GAIN;
       if (level.distress !== undefined || (isSaturated && concurrency >= ALWAYS_TRIED)) break;
     }
