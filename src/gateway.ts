@@ -311,8 +311,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
-    // The public side is closed first, so that the admin side can still tell the load balancer that the gateway is not
-    // ready while requests finish.
+    // The public side is closed first, so that the admin side can still report to the load balancer that the gateway is
+    // not ready while requests finish.
     for (const listener of opened) await listener.close({ finishMs });
     await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
