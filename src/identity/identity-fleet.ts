@@ -162,7 +162,7 @@ const MAX_TAGS = 10_000;
 
 /**
  * Creates the revocations. A revocation contains the id of the fleet's key and a keyed hash of the caller's name. A
- * gateway that does not know the key verifies all callers' credentials again, once for each caller.
+ * gateway that does not have the key verifies all callers' credentials again, once for each caller.
  */
 export function createRevocations({ key, changes, mayTrust }: RevocationParts): Revocations {
   const tags = new LRUCache<string, string>({ max: MAX_TAGS });
@@ -202,7 +202,7 @@ export function createRevocations({ key, changes, mayTrust }: RevocationParts): 
           return;
         }
         expireAll();
-        // Once the key is known, each further revocation affects only one caller.
+        // Once the key is known, each later revocation affects only one caller.
         if (change.caller !== ALL) void readKey();
       },
       reset() {

@@ -33,8 +33,8 @@ type Names = Map<string, readonly number[]>;
 
 /**
  * Creates a limiter with a sliding window for each pair of network and name, in a table of limited size. A network that
- * has filled its share cannot try further names until one of its own pairs expires, so it cannot displace other
- * networks' counts. If many networks together overfill the table, the least recently used network is removed.
+ * has filled its share cannot try more names until one of its own pairs expires, so it cannot displace other networks'
+ * counts. If many networks together overfill the table, the least recently used network is removed.
  */
 export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   const { limit, maxPairs } = options;
@@ -83,7 +83,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
       const attempts = names?.get(name) ?? [];
       const index = attempts.indexOf(now);
       if (names === undefined || index < 0) return;
-      // A pair without failures is removed, so that successful logins do not use up the network's share.
+      // A pair without failures is removed, so that successful logins do not exhaust the network's share.
       if (attempts.length === 1) drop(network, names, name);
       else names.set(name, attempts.toSpliced(index, 1));
     },

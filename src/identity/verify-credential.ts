@@ -139,7 +139,7 @@ interface LatestCredential {
 }
 
 /**
- * What the cache knows about a credential. `fresh` means that it need not be verified, `known` means that it has
+ * The state of a credential in the cache. `fresh` means that it need not be verified, `known` means that it has
  * previously been valid, and `unknown` means that it is not in the cache.
  */
 type Memory = 'fresh' | 'known' | 'unknown';
@@ -166,7 +166,7 @@ interface VerifiedCredentials {
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
   /**
-   * For all callers whose names satisfy `matches`, changes credentials from `fresh` to `known`, so that they are
+   * Changes the credentials of all callers whose names satisfy `matches` from `fresh` to `known`, so that they are
    * verified again.
    */
   expireCallers(matches: (name: string) => boolean): void;
