@@ -17,7 +17,7 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** The maximum number of distinct callers in one bucket. All further callers are counted as one. */
+/** The maximum number of distinct callers in one bucket. All additional callers are counted as one. */
 const MAX_CALLERS = 64;
 
 /**
@@ -80,7 +80,7 @@ function sum(tallies: readonly Tally[]): Tally {
 
 /** A response that was checked at the `enforce` level: its caller and whether it was refused. */
 interface CheckedResponse {
-  /** The name of a verified caller. Empty for all other callers, because they can make up names. */
+  /** The name of a verified caller. Empty for all other callers, because they can invent names. */
   readonly caller: string;
   readonly failed: boolean;
 }
