@@ -20,7 +20,7 @@ export interface PlaceSchema {
    * path of this schema.
    */
   readonly owner: Site;
-  /** True if the contract says nothing about the place, or only that it is an object. */
+  /** True if the contract does not describe the place, or states only that it is an object. */
   readonly open: boolean;
   /** True if the value is personal data. */
   readonly personal: boolean;

@@ -95,7 +95,7 @@ function closedEvidence({ quiet, quietAnswers, seen, answers, firstSeenAt, lastS
   return { confidence: confidenceOf(quiet, quietAnswers), evidence: { seen, answers, firstSeenAt, lastSeenAt } };
 }
 
-/** Returns the evidence for a group of words, namely the evidence for the rarest word. */
+/** Returns the evidence for a group of words, which is the evidence for the rarest word. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
   const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};

@@ -75,7 +75,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
     (elements as readonly unknown[]).forEach((element, index) => {
-      // A word in an array belongs to the item that contains the array, whatever its position in the array.
+      // A word in an array belongs to the item that contains the array, regardless of its position in the array.
       const owner = typeof element === 'string' ? item : hashOf(String(index), item);
       sampleValue(all, { placeSchema: items, name, item: owner }, element, context);
     });

@@ -247,8 +247,8 @@ export function redactObjects(counts: ObjectCounts, options: RedactOptions, hold
 }
 
 /**
- * Returns whether the names are data. They are if there are many names, most objects have only a few of them, and all
- * values have the same types.
+ * Returns whether the names are data, which is the case if there are many names, most objects have only a few of them,
+ * and all values have the same types.
  */
 function isMap({ fields, seen }: ObjectCounts): boolean {
   if (fields.size < MAP_NAMES || seen === 0) return false;
@@ -269,7 +269,7 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be people's names. They may be if all values have the same types and, in
+ * Returns whether the member names may be people's names. This is possible if all values have the same types and, in
  * addition, either the names are single words that are not always present or the field has a name such as `votesBy`. If
  * the names are in fact field names, treating the object as a map is still safe.
  */
