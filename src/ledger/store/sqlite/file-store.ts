@@ -8,8 +8,8 @@ import { type Thread, startThread } from './ledger-thread.ts';
 
 /**
  * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
- * `LedgerStoreError`. SQLite is loaded only if the file has content, so SQLite is not loaded the first time a gateway
- * starts with a new file.
+ * `LedgerStoreError`. SQLite is loaded only if the file has content, so a gateway that starts with a new file does not
+ * load it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {

@@ -225,7 +225,7 @@ export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt
 }
 
 interface Period {
-  /** Hours since the epoch. */
+  /** The first hour of the period, counted from the epoch. */
   readonly since: number;
   readonly release: string | undefined;
 }
