@@ -57,8 +57,8 @@ export interface Arrival extends PublicOrigin {
 }
 
 /**
- * The part of `AbortSignal` that tells whether the caller is still waiting. Creating a real signal for every request
- * would be too slow.
+ * The part of `AbortSignal` that indicates whether the caller is still waiting. Creating a real signal for every
+ * request would be too slow.
  */
 export interface Cancellation {
   readonly aborted: boolean;

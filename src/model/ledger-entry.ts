@@ -4,7 +4,7 @@ import type { Violation } from './violation.ts';
 /** One request in which a violation was found. A sample never contains a value from the message. */
 export interface LedgerSample {
   readonly requestId: string;
-  /** Epoch milliseconds. */
+  /** When the request was received, in epoch milliseconds. */
   readonly seenAt: number;
   /**
    * A description of the value that does not reveal it, such as `text of 12 characters`. Undefined if there is no

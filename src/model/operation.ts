@@ -69,7 +69,7 @@ export interface DocumentedError {
   readonly causes?: readonly string[];
 }
 
-/** Stands for a missing permission among the causes of a documented error. */
+/** Represents a missing permission among the causes of a documented error. */
 export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation in the contract, as plain data. Its validators are part of the compiled contract. */

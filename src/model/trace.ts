@@ -31,7 +31,7 @@ export interface CacheTrace {
 
 /** One attempt to send a request to the upstream. Attempts are recorded only if spans are exported. */
 export interface Attempt {
-  /** In epoch milliseconds. */
+  /** When the attempt started, in epoch milliseconds. */
   readonly startedAt: number;
   /** When the response was available or the attempt failed, in epoch milliseconds. */
   readonly endedAt: number;
@@ -58,7 +58,7 @@ export interface UpstreamTrace {
   readonly shape: string;
   /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
-  /** In epoch milliseconds. */
+  /** When the exchange started, in epoch milliseconds. */
   readonly startedAt?: number;
   readonly seconds: number;
   readonly attempts: number;
@@ -89,7 +89,7 @@ export interface Trace {
   /** The id of the caller's span. Undefined if Portico started the trace. */
   readonly parentSpanId: string | undefined;
   readonly method: string;
-  /** In epoch milliseconds. */
+  /** When the request was received, in epoch milliseconds. */
   readonly startedAt: number;
   /**
    * The target as received. Undefined if the gateway made the request itself. Because the target may contain personal
