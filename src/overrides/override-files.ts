@@ -8,7 +8,7 @@ import { readOverride } from './read-override.ts';
 
 /** Stores the active overrides and the audit trail, so that they survive restarts. */
 export interface OverrideFiles {
-  /** In the background, appends an event to the audit trail and replaces the stored active overrides. */
+  /** Appends an event to the audit trail and replaces the stored active overrides. Both happen in the background. */
   record(event: OverrideEvent, active: readonly Override[]): void;
   /** Replaces the stored active overrides in the background, after other gateways have changed them. */
   replace(active: readonly Override[]): void;

@@ -31,7 +31,7 @@ const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
 const LEVELS = ['off', 'report', 'enforce'] as const;
 const MEMBERS = ['operation', 'kind', 'check', 'level', 'maxStaleSeconds', 'reason', 'by', 'until', 'forMinutes'];
 
-/** Reads an operator's request for an override. If the request is invalid, returns all errors at once. */
+/** Reads an operator's request for an override. If the request is invalid, returns all of its errors. */
 export function readOverride(
   body: unknown,
   { operations, maxHours }: OverrideRules,
