@@ -208,8 +208,8 @@ export type BoundPage =
 /**
  * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
  * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
- * is never refused. The same comparison is used for page numbers that begin at 0. For such lists, requests for one more
- * page after the last are also forwarded to the upstream.
+ * is never refused. The same comparison is used for lists whose page numbers begin at 0, so one additional page past
+ * their end is forwarded to the upstream.
  */
 export function boundPage(requested: {
   /** The requested page. Undefined if the parameter is absent. */
