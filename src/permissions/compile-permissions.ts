@@ -36,8 +36,8 @@ interface Subject {
 export interface Permissions {
   /**
    * Returns a caller's grants. `level` is the level of the `permissions` check, and defaults to `enforce`. At the
-   * `enforce` level, unverified callers have the same grants as anonymous callers, so that nobody can gain access
-   * merely by claiming a name (rules, 2).
+   * `enforce` level, unverified callers have the same grants as anonymous callers, so that merely claiming a name does
+   * not give access (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Returns an operation's compiled requirement. Throws `RangeError` if the operation was not compiled. */

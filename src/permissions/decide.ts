@@ -8,10 +8,10 @@ import { type Alternative, requiresNothing, type CompiledRequirement } from './c
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
-/** The name that stands for the missing requirement if the caller has no account and `unmapped` is `deny`. */
+/** The name reported as missing if the caller has no account and `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** The name that stands for the missing requirement if the caller is not the author of the node. */
+/** The name reported as missing if the caller is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
 /** Decides whether grants meet a requirement. Ownership is considered only if it can change the decision. */
@@ -33,7 +33,7 @@ function describe({ names, own }: Alternative): string {
 
 /**
  * Returns the missing permissions, groups and flags, beginning with the alternative that is closest to being met. If
- * somebody else is the node's author, alternatives that require ownership are omitted unless there are no others.
+ * another user is the node's author, alternatives that require ownership are omitted unless there are no others.
  */
 function missingFrom(
   { alternatives }: CompiledRequirement,
