@@ -41,7 +41,7 @@ export interface CompiledGateway {
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  /** Tells which operations' stored responses are no longer shared among callers. */
+  /** Determines which operations' stored responses are no longer shared among callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** The shadow contract. Undefined if there is none. */

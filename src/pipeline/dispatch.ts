@@ -75,7 +75,7 @@ function handleTarget(
 }
 
 /**
- * Runs a plan. In transparent mode, then records whether the upstream's response shows that the credential is valid.
+ * Runs a plan. In transparent mode, also records whether the upstream's response shows that the credential is valid.
  */
 function runPlan(
   { transparent }: Plan | UndocumentedPlan,
@@ -119,7 +119,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 
 /**
  * Returns whether to remember how a target was interpreted. The target of a cacheable page is remembered only after the
- * page has been found in the cache. Targets that are requested only once therefore cannot fill the cache of targets.
+ * page has been found in the cache, so that targets requested only once cannot fill the cache of targets.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');

@@ -120,7 +120,7 @@ export function explain(
   ];
 }
 
-/** Returns the last step in explaining a refused request. It describes what would allow the request. */
+/** Returns the final step of the explanation for a refused request, which describes what would allow the request. */
 function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }

@@ -11,7 +11,7 @@ import type { KnownRequest } from './exchange.ts';
 export interface RateLimiter {
   /** Returns the rules that can apply to an operation, or to undocumented paths. */
   rulesFor(operation: string | undefined): readonly Limit[];
-  /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is used up. */
+  /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is exhausted. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
   /** Counts another process's request against a rule. Returns undefined if there is no such rule. */
   take(rule: string, budget: string): Promise<Taken | undefined>;
@@ -48,10 +48,7 @@ interface RateLimiterParts {
 }
 
 const MAX_BUDGETS = 50_000;
-/**
- * How often the key shared by the fleet is read again, in milliseconds. Redis may have lost its data since the last
- * read.
- */
+/** How often, in milliseconds, the key shared by the fleet is read again in case Redis has lost its data. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts separately. */
@@ -103,7 +100,7 @@ export function createRateLimiter({
 
 /**
  * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. An unverified caller
- * uses the budget of its network, so that nobody can use up another caller's budget by forging a name.
+ * uses the budget of its network, so forging a name cannot exhaust another caller's budget.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));

@@ -4,7 +4,7 @@ import type { Violation } from '../model/violation.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/failures/transport-failure.ts';
 
-/** Records that a request to the upstream failed. If the client disconnected, the upstream did not fail. */
+/** Records that a request to the upstream failed. Does nothing if it failed only because the client disconnected. */
 export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
   if (kind === 'aborted') return;
   trace.failure = facts;

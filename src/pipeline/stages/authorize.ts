@@ -84,8 +84,8 @@ async function compared(
 }
 
 /**
- * Records a mismatch between the gateway's verdict and the upstream's. A mismatch tells an administrator that the roles
- * file is wrong (rules, 3).
+ * Records a mismatch between the gateway's verdict and the upstream's. A mismatch means that the roles file is wrong
+ * (rules, 3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;

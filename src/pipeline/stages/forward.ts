@@ -34,7 +34,7 @@ export interface ForwardServices {
   /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** From now on, makes the cache store the operation's responses separately for each caller. */
+  /** Makes the cache store the operation's responses separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
@@ -177,8 +177,7 @@ function builtRequest(
   };
 }
 
-// The minimum length of a credential for which responses are searched. A shorter credential could occur in a response
-// by chance.
+// Responses are searched only for credentials of at least this length, because a shorter one could occur by chance.
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential with which it was fetched. */

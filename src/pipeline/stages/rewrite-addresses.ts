@@ -8,7 +8,10 @@ import type { StagePlanner } from '../stage.ts';
 export interface LegacyAddresses {
   /** True if addresses are rewritten (`rewriteUrls: true`) rather than only reported. */
   readonly rewrite: boolean;
-  /** Returns the body itself if it contains no legacy address, or a promise if the body is long. */
+  /**
+   * Returns the body with the legacy addresses replaced, or the body itself if it contains none. The result is a
+   * promise if the body is long.
+   */
   readonly replace: (body: Buffer, publicAddress: string) => Buffer | Promise<Buffer>;
   /** Returns the gateway's public base address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;

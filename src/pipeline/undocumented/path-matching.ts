@@ -22,9 +22,8 @@ const FINAL_DOTS_AND_SPACES = /[. ]+$/;
 
 /**
  * Returns the simplest path that a server could consider equivalent to a path, so that rules for one path also apply to
- * its other spellings. Percent-encoded characters are decoded. Removed are path parameters and empty segments, which
- * Tomcat ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a segment, which IIS
- * ignores.
+ * its other spellings. Decodes percent-encoded characters, and removes path parameters and empty segments, which Tomcat
+ * ignores; a final slash, which some frameworks ignore; and dots and spaces at the end of a segment, which IIS ignores.
  */
 export function plainPath(path: string): string {
   const segments = path.split('/').map((segment) =>
