@@ -90,11 +90,11 @@ export interface Portico {
   close(): Promise<void>;
 }
 
-/** Replacements for the process's environment, working folder and output. */
+/** Replacements for the process's environment, working directory and output. */
 interface PorticoOptions {
   /** The environment variables, such as `UPSTREAM_URL`. Defaults to `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The folder against which relative paths are resolved. Defaults to the working folder. */
+  /** The directory against which relative paths are resolved. Defaults to the working directory. */
   readonly cwd?: string;
   /** Receives the log lines, each including its line break. Defaults to standard output. */
   readonly logStream?: { write(line: string): void };
