@@ -31,7 +31,7 @@ export interface Redis {
    * is added to the timeout for commands that block.
    */
   command(key: string, args: readonly (string | Buffer)[], options?: CommandOptions): Promise<RedisReply>;
-  /** Runs a script with the keys and arguments. Rejects like `command`. */
+  /** Runs a script with the keys and arguments. Rejects under the same conditions as `command`. */
   run(
     script: RedisScript,
     keys: readonly string[],
@@ -244,7 +244,7 @@ async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: (
 /** The digests of scripts. The server uses the digest to find a script that it has run before. */
 const digests = new WeakMap<RedisScript, string>();
 
-/** Runs a script by its digest. If the server does not know the script, sends its source. */
+/** Runs a script by its digest. If the server does not have the script, sends its source. */
 async function runScript(
   client: RedisClient,
   script: RedisScript,

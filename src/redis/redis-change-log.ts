@@ -45,7 +45,7 @@ const BATCH = 1_000;
  */
 const MAX_WAITING = 1_000;
 
-/** An entry in the log. `change` is undefined if this version of the gateway does not know this kind of change. */
+/** An entry in the log. `change` is undefined if this version of the gateway does not support this kind of change. */
 interface Entry {
   readonly number: number;
   readonly id: string;
@@ -67,7 +67,7 @@ interface Head extends LogPosition {
  * lineage also begins if the caller requests it.
  *
  * The script writes even if there is nothing to append, so it fails on a replica and on a server that is full. Gateways
- * cannot append changes to such a server, so its contents do not prove that a gateway knows all changes.
+ * cannot append changes to such a server, so its contents do not prove that a gateway has received all changes.
  */
 const LOG: RedisScript = {
   source: `
@@ -95,7 +95,7 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
 /**
  * Opens the log of shared changes, which is a Redis stream. A reader continues after the last entry that it applied, so
  * it misses nothing even after being disconnected. The listener is reset if the server has lost or trimmed entries, if
- * the listener throws, or if the log contains a change that this version does not know.
+ * the listener throws, or if the log contains a change that this version does not support.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
@@ -317,7 +317,7 @@ function toEntries(reply: RedisReply): Entry[] {
   }));
 }
 
-/** Returns the change that a string describes, or undefined if this version does not know the kind of change. */
+/** Returns the change that a string describes, or undefined if this version does not support this kind of change. */
 function toChange(text: string): SharedChange | undefined {
   let change: unknown;
   try {

@@ -21,7 +21,7 @@ export interface RedisOptions {
   readonly username?: string;
   readonly password?: string;
   readonly passwordFile?: string;
-  /** The sentinels, which know the address of the current primary. */
+  /** The sentinels, which provide the address of the current primary. */
   readonly sentinel?: {
     readonly name: string;
     readonly nodes: readonly string[];
