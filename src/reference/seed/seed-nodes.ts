@@ -7,7 +7,7 @@ const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, autho
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
   reports, depth, states, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-// Above 2^53. Ids on real servers are 64-bit integers, and tests must detect clients that round them.
+// This id is above 2^53, because ids on real servers are 64-bit integers and tests must detect clients that round them.
 const FIRST_LARGE_REVISION = 9_007_199_254_740_993n;
 
 function depthOf(draft: NodeDraft): number {
