@@ -19,7 +19,7 @@ type BaselineState = 'new' | 'accepted' | 'expired';
 
 /** The location of a violated statement in the contract. */
 export interface ContractPlace {
-  /** The path of the file, relative to the checkout or the working folder. */
+  /** The path of the file, relative to the checkout or the working directory. */
   readonly file: string;
   /** A JSON pointer. Empty for the whole file. */
   readonly pointer: string;
