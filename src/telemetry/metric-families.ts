@@ -272,7 +272,7 @@ export const UNDOCUMENTED = 'undocumented';
 /** The value of the `operation` label for all operations that have no separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for anything without a label value of its own. */
+/** The label value for everything that does not have a separate label value. */
 export const OTHER = 'other';
 
 /** Returns the members of a union in the given order. Omitting a member is a type error. */

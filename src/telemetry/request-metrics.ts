@@ -242,7 +242,7 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
- * Returns true if a request counts against the availability target. It does if its status was 5xx or if its connection
+ * Returns true if a request counts against the availability target, that is, if its status was 5xx or its connection
  * was broken because the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
