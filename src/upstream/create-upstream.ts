@@ -167,7 +167,7 @@ export function createUpstream(
   };
 
   /**
-   * From now on, counts the response as one of the client's streams, because the client determines how long it takes.
+   * Counts the response as one of the client's streams from now on, because the client determines how long it takes.
    */
   const continueAsStream = (
     { method, owner = noOwner }: UpstreamRequest,

@@ -8,8 +8,8 @@ import type { UpstreamOptions } from './upstream-options.ts';
 /** Limits retries, so that they cannot multiply the load on an upstream that keeps breaking connections. */
 interface RetryBudget {
   /**
-   * Takes one retry from the budget. Returns false if the budget is used up. `requests` is the total number of requests
-   * so far.
+   * Takes one retry from the budget. Returns false if the budget is exhausted. `requests` is the total number of
+   * requests so far.
    */
   take(requests: number): boolean;
 }
@@ -47,7 +47,7 @@ export type SendOnce<T> = (dispatcher: RequestSender, wire: WireRequest, progres
 
 /**
  * The number of retries since startup, by outcome. `refused` counts retries that were not sent because the budget was
- * used up.
+ * exhausted.
  */
 export type RetryCounts = Readonly<Record<'succeeded' | 'failed' | 'refused', number>>;
 
@@ -55,9 +55,9 @@ export type RetryCounts = Readonly<Record<'succeeded' | 'failed' | 'refused', nu
 interface RetryingSender {
   /**
    * Sends a request at most twice. If a reused connection fails before the response arrives, a safe request is retried
-   * on a new connection, as long as the retry budget allows it. If the upstream has several addresses and a new
-   * connection fails or cannot be opened in time, a safe request is also retried, at a different address. Each attempt
-   * is recorded in `log`.
+   * on a new connection if the retry budget allows it. If the upstream has several addresses and a new connection fails
+   * or cannot be opened in time, a safe request is also retried, at a different address. Each attempt is recorded in
+   * `log`.
    */
   send<T>(
     wire: WireRequest,

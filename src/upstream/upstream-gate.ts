@@ -12,13 +12,14 @@ import { networkOf } from '../lib/network-address.ts';
 export interface GatePass {
   /**
    * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
-   * this client's streams. Call this method once only the client determines how much longer the exchange takes.
+   * this client's streams. Call this method as soon as the remaining duration of the exchange depends only on the
+   * client.
    */
   stream(owner: StreamOwner): void;
   /**
-   * `failure` is the transport failure, if there was one. Any response counts as a transport success, whatever its
-   * status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the first few failures
-   * count toward the circuit.
+   * Returns the pass. `failure` is the transport failure, if there was one. Any response counts as a transport success,
+   * regardless of its status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the
+   * first few failures count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;
 }
@@ -31,7 +32,7 @@ interface Waiter {
   readonly client?: string;
 }
 
-/** A change of the circuit: it has opened or closed. */
+/** A change in the circuit's state: the circuit has opened or closed. */
 export interface CircuitChange {
   readonly opened: boolean;
   /** How long the circuit was open, in milliseconds. 0 if it has just opened. */
@@ -47,10 +48,10 @@ interface PastFailure extends FailureFacts {
   readonly at: number;
 }
 
-/** The most recent failure, and the most recent changes of the circuit, since startup. */
+/** The most recent failure, and the most recent changes in the circuit's state, since startup. */
 export interface GateHistory {
   readonly lastFailure: PastFailure | undefined;
-  /** The most recent changes of the circuit, oldest first. `at` is in epoch milliseconds. */
+  /** The most recent changes in the circuit's state, oldest first. `at` is in epoch milliseconds. */
   readonly changes: readonly (CircuitChange & { readonly at: number })[];
 }
 
@@ -319,8 +320,8 @@ function toError(reason: unknown): Error {
 }
 
 /**
- * Returns the client that a waiting request counts as when clients take turns: the caller if verified, or the caller's
- * network otherwise.
+ * Returns the client to which a waiting request is attributed when clients take turns: the caller if verified, or the
+ * caller's network otherwise.
  */
 export function queueClient({ caller, isVerified, address }: StreamOwner): string {
   return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;

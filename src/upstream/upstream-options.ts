@@ -285,7 +285,7 @@ export const upstreamOptionsSchema = {
   },
 } as const;
 
-// Longer than any client waits, and within the 24 days that Node's timers allow.
+// No client waits this long, and Node's timers allow delays of up to 24 days.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
 // Each stream buffers at most 64 KiB, so these streams use at most 256 MiB in total.
