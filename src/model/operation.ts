@@ -28,7 +28,7 @@ export interface Parameter {
 export const REQUEST_RULES = {
   'gdpr-csv': '`content` is CSV with the allowed columns, and each row has at least one filled cell.',
   'comment-visibility':
-    "`visibility` and `recipients` match each other, the parent comment and the caller's permissions.",
+    "`visibility` and `recipients` are consistent with each other, the parent comment and the caller's permissions.",
 } as const;
 
 /** The name of a rule about request bodies. */

@@ -24,7 +24,7 @@ export const METRICS = {
     name: 'portico_error_budget_spent_total',
     type: 'counter',
     labels: ['operation'],
-    help: 'Requests that ended with a 5xx status or a broken connection, unless the client caused it.',
+    help: 'Requests that ended with a 5xx status or a broken connection, unless the client caused the failure.',
   },
   checks: {
     name: 'portico_checks_total',

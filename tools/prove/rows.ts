@@ -163,7 +163,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'overrides',
-    holds: 'An override of one operation has a reason and an end, is recorded, and ends on time.',
+    holds: 'An override of one operation has a reason and an end time, is recorded, and ends on time.',
     tried:
       'Every kind of override, expiry, restarts, damaged files and refused inputs, through the admin side and in the gateway.',
     files: [
