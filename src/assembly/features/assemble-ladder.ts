@@ -16,8 +16,8 @@ import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
 /**
- * The message logged at startup or after a reload if the contract has changed and the ladder's steps therefore no
- * longer apply.
+ * The message logged at startup or after a reload if the ladder's steps no longer apply because the contract has
+ * changed.
  */
 export const CONTRACT_CHANGED = 'the contract has changed: every check starts at its configured level';
 

@@ -139,9 +139,9 @@ interface OpeningOverrides {
 }
 
 /**
- * Checks that overrides can be stored, logs the active overrides, and starts ending overrides as they expire. Returns a
- * function that stops this. A configured file that cannot be written is a configuration error; for the default file,
- * only a warning is logged.
+ * Checks that overrides can be stored, logs the active overrides, and starts the timer that ends overrides as they
+ * expire. Returns a function that stops the timer. A configured file that cannot be written is a configuration error;
+ * for the default file, only a warning is logged.
  */
 export async function openOverrides(
   settings: Settings,

@@ -29,7 +29,7 @@ export function createAcceptance(baseline: BaselineFile | undefined, kindOf: Kin
 }
 
 /**
- * Returns a function that applies baseline changes that operators make at other gateways. Changes made before this
+ * Returns a function that applies baseline changes that operators make on other gateways. Changes made before this
  * gateway started are ignored, because they may be older than the file it has read.
  */
 export function baselineFollower(
