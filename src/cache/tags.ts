@@ -111,8 +111,8 @@ export interface TagIndex {
   add(key: string, tags: Iterable<string>): void;
   remove(key: string, tags: Iterable<string>): void;
   /**
-   * Returns the keys of the pages that have a tag. The tag for a whole kind returns the keys of all pages that have any
-   * tag of that kind; a key can then occur several times.
+   * Returns the keys of the pages that have a tag. For the tag of a whole kind, returns the keys of all pages that have
+   * any tag of that kind; a key can then occur several times.
    */
   keysOf(tag: string): readonly string[];
   clear(): void;
