@@ -90,7 +90,7 @@ const REDIS_AWAY = 'Redis cannot be reached.';
  */
 function withLadder<T>(settings: Settings, use: (assembly: Assembly, place: LadderPlace) => Promise<T>): Promise<T> {
   if (!usesRedis(settings.redis)) return withAssembly(settings, (assembly) => use(assembly, 'file'));
-  // The ladder is held in memory so that the command does not write the shared state to the file.
+  // The ladder is stored in memory so that the command does not write the shared state to the file.
   const inMemory = { ...settings, ladder: { ...settings.ladder, file: IN_MEMORY } };
   return withAssembly(inMemory, async (assembly) => {
     const { ladder } = assembly.services;

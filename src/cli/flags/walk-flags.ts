@@ -46,7 +46,7 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds greater than 0 and at most 600');
 }
 
-/** Returns the path parameters that `--id` accepts, which are those of the operations that a walk requests. */
+/** Returns the path parameters that `--id` accepts, that is, those of the operations requested by a walk. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
