@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Files from packages. Each entry contains the path under `/console/`, the package's name, and the name of a file in
- * the folder of the package's entry point.
+ * the folder that contains the package's entry point.
  */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],
