@@ -203,7 +203,7 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly S
   return ways;
 }
 
-/** Returns the alternative ways in which a value can match several schemas at once. */
+/** Returns the alternative ways in which a value can match all of several schemas. */
 function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
   return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }

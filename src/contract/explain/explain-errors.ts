@@ -238,8 +238,8 @@ function reportIntended(errors: ErrorObject[], start: number, ends: readonly num
 }
 
 /**
- * Returns the errors of the probably intended alternative: among the alternatives with the value's type, the one with
- * the fewest missing required fields. Returns undefined if no single alternative fits best.
+ * Returns the errors of the alternative that was probably intended: among the alternatives with the value's type, the
+ * one with the fewest missing required fields. Returns undefined if no single alternative fits best.
  */
 function intendedBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches

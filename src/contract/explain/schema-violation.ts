@@ -203,12 +203,12 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
 }
 
 /**
- * The keywords whose errors show that an object lacks a field or is of a different kind than the one that the contract
+ * The keywords whose errors show that an object lacks a field or is a different kind of object than the contract
  * describes.
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The number of documented fields from which an object that lacks most of them counts as having a different shape. */
+/** If fewer fields than this are documented, lacking most of them is not a sign of a different shape. */
 const ENOUGH_FIELDS = 8;
 
 /**
