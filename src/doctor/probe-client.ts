@@ -24,7 +24,7 @@ interface ProbeRequest {
 export interface ProbeResponse {
   readonly kind: 'response';
   readonly status: number;
-  /** `1.0` or `1.1`. */
+  /** The HTTP version of the response: `1.0` or `1.1`. */
   readonly httpVersion: string;
   /** All headers, including hop-by-hop headers and duplicates. */
   readonly headers: HeaderPairs;
