@@ -163,7 +163,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     forget({ authorization, kind, name }) {
       if (authorization === undefined || !check.forget(authorization)) return;
-      // Only verified callers' credentials are revoked at other gateways. Otherwise, unverified callers could make the
+      // Only verified callers' credentials are revoked on other gateways. Otherwise, unverified callers could make the
       // fleet repeatedly verify other callers.
       if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
     },

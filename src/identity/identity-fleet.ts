@@ -15,7 +15,7 @@ export interface IdentityFleet {
 /** Limits failed logins across all gateways in a fleet. The limits are the same as those for a single gateway. */
 interface SharedLoginLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts at several gateways cannot exceed the
+   * Counts an attempt as failed before it is made, so that parallel attempts on several gateways cannot exceed the
    * limits. Returns undefined if Redis is unavailable. Never rejects.
    */
   begin(network: string, name: string): Promise<SharedAttempt | undefined>;
@@ -131,10 +131,10 @@ interface CredentialMemory {
   expireCallers(matches: (name: string) => boolean): void;
 }
 
-/** Revokes verified credentials at all gateways in a fleet. */
+/** Revokes verified credentials on all gateways in a fleet. */
 export interface Revocations {
   /**
-   * Revokes a caller's credentials at the other gateways, which then verify them again. If `name` is undefined, revokes
+   * Revokes a caller's credentials on the other gateways, which then verify them again. If `name` is undefined, revokes
    * all callers' credentials. Never rejects.
    */
   announce(name: string | undefined): Promise<void>;
