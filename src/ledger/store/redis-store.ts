@@ -55,7 +55,7 @@ interface RedisStoreParts {
 const OPEN_MS = 500;
 /**
  * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout for
- * commands on which requests wait.
+ * commands that requests wait for.
  */
 const SCRIPT_MS = 2_000;
 /** The number of entries read by one script. It is small, so that other commands are not delayed for long. */
