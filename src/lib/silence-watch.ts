@@ -1,6 +1,6 @@
 /** A reason for tolerating silence. */
 interface SilenceExcuse {
-  /** Returns whether this reason applies at the moment. */
+  /** Returns whether this reason currently applies. */
   readonly excused: () => boolean;
   /** The maximum silence that is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;

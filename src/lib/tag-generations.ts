@@ -19,8 +19,8 @@ interface TagGenerations {
 }
 
 /**
- * Stores the latest generations of at most `maxTags` tags. When a tag is dropped, every tag counts as changed since any
- * generation before the dropped one. Dropping a tag can cause unnecessary requests, but never a stale result.
+ * Stores the latest generations of at most `maxTags` tags. When a tag is dropped, `unmoved` returns false for all
+ * generations before its latest change. Dropping a tag can cause unnecessary requests, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
   // The tags are sorted by latest change, so the first tag is dropped first.
