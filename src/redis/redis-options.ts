@@ -35,7 +35,7 @@ export interface RedisOptions {
   /** The prefix of every key. With different prefixes, several fleets can share a server. */
   readonly prefix: string;
   readonly connectTimeoutMs: number;
-  /** The maximum time that a request waits for Redis. After that, it continues without Redis. */
+  /** The maximum time that a request waits for Redis. After this time, the request continues without Redis. */
   readonly commandTimeoutMs: number;
   /** How long pages in memory may still be served while changes from other gateways cannot be received. */
   readonly maxUnsyncedSeconds: number;

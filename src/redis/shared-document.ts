@@ -58,12 +58,12 @@ export interface DocumentParts<T> {
 }
 
 /**
- * The time, in milliseconds, after which a document that nobody has read is removed, so that documents for earlier
+ * The time, in seconds, after which a document that has not been read is removed, so that documents for earlier
  * contracts do not remain forever. The keys have no expiry time in Redis, because servers are often configured to evict
  * keys with an expiry time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
-/** The time between two attempts to merge a change, and the time between two reads when there is no change. */
+/** The time between two attempts to merge a change and, if there is no change, between two reads, in milliseconds. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
 /** The maximum time that startup waits for the document, in milliseconds. */
