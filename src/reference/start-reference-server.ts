@@ -135,7 +135,7 @@ const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */
 interface Listening {
-  /** `http://host:port`, without a trailing slash. */
+  /** The scheme, host and port (`http://host:port`), without a trailing slash. */
   readonly origin: string;
   /** Stops listening and closes all connections immediately. */
   readonly close: () => Promise<void>;
