@@ -142,7 +142,7 @@ export interface TrafficCounts {
   /** The ids of the operations whose responses can be stored. */
   readonly cachedOperations: readonly string[];
   readonly failureKinds: readonly string[];
-  /** Upper bounds in seconds. */
+  /** The upper bounds of the buckets, in seconds. */
   readonly buckets: { readonly duration: readonly number[]; readonly exchange: readonly number[] };
   readonly counts: TrafficArrays;
 }
