@@ -18,9 +18,8 @@ export function streamOwner({ kind, audience }: Principal, address: string): Str
 }
 
 /**
- * Counts the exchanges that stream a body to or from a client. Because the client's speed determines how long they
- * take, they have separate limits, so that slow clients cannot take slots from exchanges that wait only for the
- * upstream.
+ * Counts the exchanges that stream a body to or from a client. The client's speed determines how long they take, so
+ * they have separate limits. Slow clients therefore cannot take slots from exchanges that wait only for the upstream.
  */
 interface ClientStreams {
   /**

@@ -166,7 +166,7 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these headers are sent only by old proxies, but these too apply to a single connection. `Proxy-*` is
+  // Some of these headers are sent only by old proxies, but they also apply to a single connection. `Proxy-*` is
   // matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],

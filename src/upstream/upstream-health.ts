@@ -25,7 +25,7 @@ export interface UpstreamHealth {
   readonly addresses: readonly AddressHealth[];
 }
 
-/** The facts that determine the health. */
+/** The facts that determine the upstream's health. */
 interface HealthFacts {
   readonly circuit: CircuitState;
   /** True in `observe` mode, where requests are sent even when the circuit is open. */
