@@ -90,8 +90,8 @@ describe('the sources', () => {
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([]);
   });
 
-  // If a spread replaced only `file`, the old location's other settings would remain, and that location might not even
-  // be a file.
+  // If a spread replaced only `file`, the other settings of the old location would remain, even if that location is not
+  // a file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
     const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));

@@ -51,7 +51,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       expect(await axeFindings(page)).toEqual([]);
 
       // An instance of an earlier version that stopped reporting a few seconds ago, as happens during an update. The
-      // time is the server's, because gateways' clocks can differ.
+      // time comes from the Redis server, because the gateways' clocks can differ.
       const key = redis.key('fleet', 'instances');
       const old = JSON.stringify({
         ...sharedBy(first).instances.list()[0],

@@ -10,8 +10,8 @@ const patterns = OPERATIONS.map((operation) => ({
 }));
 
 /**
- * Returns the documented success response for the requested operation, whatever the base path. Returns a 404 for any
- * other request.
+ * Returns the documented success response for the requested operation, regardless of the base path. Returns a 404 for
+ * any other request.
  */
 export function exampleAnswer({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeAnswer {
   const found = patterns.find((one) => one.operation.method === method && one.path.test(path));

@@ -2,7 +2,7 @@ import type { IpcPort } from '../../src/workers/ipc-peer.ts';
 
 /**
  * Creates a channel like the one between two processes, but with both ends in this process. Messages are cloned, as
- * Node does between processes.
+ * they are between Node processes.
  */
 export function ipcChannel(): { readonly ends: readonly [IpcPort, IpcPort]; close(): void } {
   const listeners: ((message: unknown) => void)[][] = [[], []];

@@ -8,7 +8,7 @@ type Item = Record<string, unknown>;
 /** The number of questions on the odd upstream. */
 const QUESTIONS = 120;
 
-/** Fields that the specification shows but does not say are always present. */
+/** Fields that the specification shows without stating that they are always present. */
 const SOMETIMES = [
   'slug',
   'score',
@@ -29,7 +29,7 @@ function oddQuestion(number: number): Item {
     ...example,
     id: 1000 + number,
     creationDateFormatted: SPELLINGS[number % SPELLINGS.length],
-    // A newer server version adds fields and returns values that the specification does not show.
+    // A newer version of the server adds fields and returns values that are not in the specification.
     nodeStates: number % 2 === 0 ? ['archived'] : [],
     badge: number,
     labels: [{ text: 'x', weight: number / 4 }],

@@ -168,8 +168,8 @@ describe('a shared page', () => {
     expect([again.map(({ kind }) => kind), fake.locks.size]).toEqual([['fetch', 'fetch'], 0]);
   });
 
-  // Otherwise, a single write during a fetch would make every gateway fetch the page repeatedly for the next ten
-  // seconds.
+  // If every waiting gateway fetched the page, a single write during a fetch would make all of them fetch it repeatedly
+  // for the next ten seconds.
   it('is fetched by one of the waiting gateways if it was purged while it was fetched', async () => {
     const [a, b, c] = [member(), member(), member()];
     const first = await a.pages.claim(KEY, { mayWait: true });
@@ -186,7 +186,8 @@ describe('a shared page', () => {
     expect((await Promise.all(waiting)).map(({ kind }) => kind).toSorted()).toEqual(['fetch', 'page']);
   });
 
-  // Otherwise, when purges are frequent, requests from all gateways would wait for one another in turn.
+  // If gateways kept waiting for the lock while purges are frequent, requests at all gateways would have to wait for
+  // one another.
   it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
     const waiting = member({}, { ...TIMES, poll: 60_000 });
     const owner = await member().pages.claim(KEY, { mayWait: true });

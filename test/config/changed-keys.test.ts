@@ -26,7 +26,8 @@ describe('the digest of the settings', () => {
     expect(settingsDigest({ ...settings, rewriteUrls: true }, [])).not.toBe(settingsDigest(settings, []));
   });
 
-  // Otherwise, two gateways on one machine would always be reported as different, even though they behave the same way.
+  // If these settings counted, two gateways on one machine would always be reported as different, even though they
+  // behave the same way.
   it('does not depend on the name, the addresses and the files of a gateway', () => {
     const gateway = (name: string, port: number) =>
       settingsOf({

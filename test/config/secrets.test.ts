@@ -26,7 +26,10 @@ const SERVICE = {
 interface Given {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
-  /** Other files in the configuration's folder: their contents, keyed by name. All files are created with `mode`. */
+  /**
+   * Other files in the directory that contains the configuration: their contents, keyed by name. All files are created
+   * with `mode`.
+   */
   readonly files?: Readonly<Record<string, string>>;
   readonly mode?: number;
 }

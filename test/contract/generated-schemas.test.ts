@@ -81,7 +81,7 @@ describe('the generated schemas', () => {
   });
 });
 
-/** Returns a stored schema without the extensions, which strict validators do not know. */
+/** Returns a stored schema without the extensions, which strict validators do not recognize. */
 const withoutExpectations = (schema: object) =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => (EXPECTATIONS.includes(key) ? undefined : value)),

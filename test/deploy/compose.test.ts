@@ -80,8 +80,8 @@ describe('the compose file', () => {
       }
   });
 
-  // Otherwise, anyone on the network could use the services that have no passwords, and the consoles, whose token is
-  // published.
+  // On any other address, anyone on the network could use the services that have no passwords, and the consoles, whose
+  // token is published.
   it('publishes ports only on loopback', () => {
     const ports = services.flatMap(([, { ports: published = [] }]) => published);
     expect(ports.length).toBe(6);

@@ -51,7 +51,7 @@ export interface UnpackedImage {
   /** The folder that takes the place of the image's root. */
   readonly root: string;
   /**
-   * Starts a command with the image's user, working folder and environment, and with the given additional variables.
+   * Starts a command with the image's user, working directory and environment, and with the given additional variables.
    * The command can write only to the volume and /tmp.
    */
   readonly start: (

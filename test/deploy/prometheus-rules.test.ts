@@ -76,7 +76,7 @@ describe('the rules for Prometheus', () => {
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
-  // Otherwise, a single cause, such as a failing upstream, would trigger one alert per instance.
+  // If an alert named an instance, a single cause, such as a failing upstream, would trigger one alert per instance.
   it('name no instance in an alert, and aggregate over the instances of a job', () => {
     for (const { alert, expr, annotations } of alerts) {
       expect(JSON.stringify(annotations), alert).not.toContain('labels.instance');

@@ -26,7 +26,7 @@ function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<
 const notDone = ({ steps }: Examination) =>
   steps.flatMap(({ name, notDone: reason }) => (reason === undefined ? [] : [`${name}: ${reason}`]));
 
-/** Serves the API only under a prefix. All other paths are pages for browsers. */
+/** Serves the API only under a prefix. All other paths return pages for browsers. */
 const under =
   (prefix: string): FakeHandler =>
   (request, response) =>

@@ -77,7 +77,7 @@ describe('makeFolder', () => {
       expect(statSync(join(root, 'a', 'kept')).isFile()).toBe(true);
     });
 
-    // In this case, Node's own recursive option would retry forever.
+    // For such a path, Node's own recursive option would retry forever.
     it('fails if no folder can be created there', () => {
       expect(() => makeFolder('/proc/portico/ledger')).toThrow('ENOENT');
     });

@@ -30,12 +30,12 @@ interface LoadOptions {
   readonly accepts?: (status: number, body: string) => boolean;
 }
 
-/** How long a client pauses after each response, so that clients do not use up the whole processor. */
+/** How long a client pauses after each response, so that the clients do not keep the processor fully occupied. */
 const PAUSE_MS = 10;
 
 /**
  * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can wait until a
- * given number of further requests have ended.
+ * given number of additional requests have ended.
  */
 export async function loadWhile(
   options: LoadOptions,

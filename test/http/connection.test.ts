@@ -184,7 +184,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message can hide further requests that some servers would read. The gateway must not execute any of
+  // The refused message can hide additional requests that some servers would read. The gateway must not execute any of
   // them.
   it('hides no request that is executed', async () => {
     const { port, seen } = await listening();

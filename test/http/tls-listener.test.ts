@@ -195,7 +195,7 @@ describe('a listener with TLS', () => {
     expect([failed.length, seen]).toEqual([1, []]);
   });
 
-  // Otherwise, a client that opens connections and never completes a handshake would occupy them forever.
+  // Without this timeout, a client that opens connections and never completes a handshake would occupy them forever.
   it('closes and counts a connection whose handshake takes too long', async () => {
     const { port, failed } = await listening(true, echo, { handshakeTimeoutSeconds: 0.05 });
     const socket = await dialPlain(port);

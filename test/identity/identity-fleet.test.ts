@@ -76,7 +76,7 @@ async function member(
 
 needsProgram('redis', 'failed logins in a fleet', (path) => {
   // The attack: a load balancer spreads the guesses over all gateways. If each gateway counted only its own, an
-  // attacker could use up every gateway's attempts.
+  // attacker could make the maximum number of attempts at every gateway.
   it('count for all gateways together', async () => {
     const { url } = await startRedisServer(path);
     const gateways = [await member(url), await member(url), await member(url)];

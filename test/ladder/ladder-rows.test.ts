@@ -65,7 +65,7 @@ describe('the rows of the ladder', () => {
       counts: { passed: 997, reported: 1, refused: 2 },
       next: { kind: 'not yet' },
     });
-    // Violations of a candidate contract do not concern any checked response.
+    // Violations of the shadow contract do not affect the counts of checked responses.
     expect(responses(snapshot(known, { fingerprint: 'other', count: 3, candidate: 'newly-refused' }))).toMatchObject({
       counts: { passed: 1000, reported: 0 },
     });

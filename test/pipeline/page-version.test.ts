@@ -45,7 +45,8 @@ describe('the page version', () => {
     expect(versionWith({ checks: { responses: 'enforce' } })).toBe(versionWith({ checks: { responses: 'report' } }));
   });
 
-  // Otherwise, after a promotion to `enforce`, invalid pages that were stored earlier would still be served.
+  // If the version stayed the same, invalid pages that were stored earlier would still be served after a promotion to
+  // `enforce`.
   it('changes with the level of responses if invalid pages may be stored', () => {
     const cache = { store: 'wellFormed' };
     const [report, enforce] = ['report', 'enforce'].map((responses) => versionWith({ cache, checks: { responses } }));

@@ -21,7 +21,7 @@ interface Connection {
   readonly options: { commandTimeoutMs: number };
 }
 
-/** The limits for a test whose server disappears and that repeats its commands. */
+/** The limits for a test that repeats its commands because its server disappears. */
 const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {
@@ -243,7 +243,7 @@ async function startCluster(path: string): Promise<readonly RedisServer[]> {
     const from = Math.ceil((16_384 / 3) * index);
     const to = Math.ceil((16_384 / 3) * (index + 1)) - 1;
     await node.command('', ['CLUSTER', 'ADDSLOTSRANGE', String(from), String(to)]);
-    // Otherwise, two nodes could claim the same epoch.
+    // Without explicit epochs, two nodes could claim the same one.
     await node.command('', ['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)]);
   }
   for (const [index, { port }] of servers.entries())

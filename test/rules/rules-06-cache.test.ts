@@ -66,7 +66,7 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 const alike: FakeHandler = () => questionsTitled('for all');
 
 /**
- * Sends the same request twice, to which the upstream sends this response. Returns the number of requests that reached
+ * Sends the same request twice while the upstream responds with `answer`. Returns the number of requests that reached
  * the upstream.
  */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {

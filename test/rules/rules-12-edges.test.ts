@@ -83,8 +83,8 @@ describe('rules 12: livez, readyz, upstreamz and metrics need no token', () => {
     expect(json).toMatchObject({ addresses: [{ address: new URL(broken.url).host, state: 'healthy' }] });
     expect(text).not.toContain('http://');
     expect(await paused.metric('portico_upstream_healthy')).toBe(0);
-    // Otherwise, a load balancer would take every replica out of service, even though the replicas could still serve
-    // their stored responses.
+    // If Portico were not ready, a load balancer would take every replica out of service, even though the replicas
+    // could still serve their stored responses.
     expect(await paused.admin('/readyz')).toMatchObject({ status: 200, json: { reasons: [] } });
     expect((await paused.admin('/livez')).status).toBe(200);
     expect(await paused.metric('portico_ready')).toBe(1);

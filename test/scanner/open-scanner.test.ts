@@ -9,7 +9,7 @@ import { propertyRuns } from '../builders/property-runs.ts';
 
 const FILE = 'resources/tested.schema.json';
 
-/** For a schema, creates a comparison of the scanner with the parser and the validator. */
+/** Creates a comparison of the scanner with the parser and the validator for one schema. */
 function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
   const own = typeof schema === 'object' ? schema : { allOf: [schema] };
   return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);
@@ -113,7 +113,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
       invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
     },
-    // A name with an escape can spell any name.
+    // Any name can be spelled with escapes.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
     // If a name is repeated, the parser uses the last member, but another parser may use the first.

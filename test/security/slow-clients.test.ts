@@ -118,10 +118,10 @@ describe.each(['staging', 'strict'])('in %s', (mode) => {
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The caller's limit is used up, whatever the address.
+    // The caller's limit is exhausted, whatever the address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
-    // Both the address's limit and the total limit are used up.
+    // Both the address's limit and the total limit are exhausted.
     expect([await anyone('203.0.113.1', 'admin'), await anyone('203.0.113.9', 'admin')]).toEqual([503, 503]);
     const upload = { method: 'POST', headers: ['Transfer-Encoding: chunked'], body: '2\r\n{}' };
     const refused = await open(gateway, ANY, { from: '203.0.113.1', user: 'bob', ...upload });

@@ -87,7 +87,7 @@ const LAST: RawOutcome = { ...SERVED, closed: true };
 /** A refusal that leaves the connection usable. */
 const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
-// The end of a body whose length is declared.
+// A declared length, which determines where the body ends.
 const length = (value: string) => post([`Content-Length: ${value}`], BODY);
 add(
   'a length that is',
@@ -160,7 +160,7 @@ add(
   SERVED,
 );
 
-// The end of a chunked body.
+// A transfer coding, which determines where the body ends.
 const coding = (value: string) => chunked(CHUNKS, `Transfer-Encoding: ${value}`);
 add(
   'a transfer coding that is',
@@ -235,7 +235,7 @@ add(
   { statuses: [200, 400], upstream: 1 },
 );
 
-// The chunks.
+// The chunks of a body.
 const sized = (value: string) => chunked(`${value}${CRLF}${BODY}${CRLF}0${CRLF}${CRLF}`);
 const trailer = (...trailers: readonly string[]) => chunked([size, BODY, '0', ...trailers, '', ''].join(CRLF));
 add(

@@ -473,7 +473,8 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Otherwise, thousands of clients per hour could accumulate in memory until the process ends.
+  // If the undici clients of such connections were kept, thousands of them per hour could accumulate in memory until
+  // the process ends.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     ['refused', async () => `http://127.0.0.1:${await freePort()}`],

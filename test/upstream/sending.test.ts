@@ -7,7 +7,7 @@ import { drain } from '../builders/streamed-body.ts';
 const request = { method: 'GET', path: '/', headers: [], body: null };
 const deadline = new UpstreamFailure('deadline');
 
-/** A dispatcher that only stores the handlers for the requests it receives. */
+/** Creates a dispatcher that only stores the handlers for the requests it receives. */
 function createIdleDispatcher() {
   const handlers: Dispatcher.DispatchHandler[] = [];
   const dispatcher: RequestSender = { dispatch: (_request, handler) => handlers.push(handler) > 0 };

@@ -28,7 +28,7 @@ function copy(text: string) {
   return own;
 }
 
-/** A primary process and workers that have joined it. Calls between them are delivered immediately. */
+/** Creates a primary process and workers that have joined it. Calls between them are delivered immediately. */
 function processes(texts: readonly string[], primaryText: string) {
   const handlers: Handlers = {};
   const joined: Worker[] = [];

@@ -4,7 +4,7 @@ import { superviseWorkers, type WorkerProcess } from '../../src/workers/supervis
 import { ipcChannel } from '../builders/ipc-channel.ts';
 import { until } from '../builders/until.ts';
 
-/** A worker process that exists only in this test. */
+/** Creates a worker process that exists only in this test. */
 function fakeWorker() {
   const { ends, close } = ipcChannel();
   const exits: ((code: number | null, signal: string | null) => void)[] = [];

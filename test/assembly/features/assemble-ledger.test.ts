@@ -72,7 +72,7 @@ describe('the ledger of a gateway', () => {
     }
   });
 
-  /** A location that is neither a file nor Redis. Each call to `open` adds the writer to `writers`. */
+  /** Creates a location that is neither a file nor Redis. Each call to `open` adds the writer to `writers`. */
   function sharedLocation(more: Partial<LedgerLocation> = {}) {
     const writers: LedgerWriter[] = [];
     const location: LedgerLocation = {
@@ -134,8 +134,8 @@ describe('the ledger of a gateway', () => {
     expect(log.join('')).toContain('the shared ledger has lost its data');
   });
 
-  // The location's key has its default value here. If the gateway used its memory anyway, everything that it counts
-  // would be missing from the shared ledger, and only a log line would say so.
+  // This applies even if the location's key has its default value. If the gateway used its memory instead, everything
+  // that it counts would be missing from the shared ledger, and only a log line would report this.
   it('is not replaced with memory if a store that may not be replaced is unusable', async () => {
     const unusable = () => Promise.reject(new LedgerStoreError('unusable', 'no such table', 'create the table'));
     const { ledger } = assembledAt(sharedLocation({ open: unusable }).location);

@@ -3,7 +3,7 @@ import { createUpstreams } from '../../../src/assembly/features/upstreams.ts';
 import type { Upstream } from '../../../src/upstream/create-upstream.ts';
 import type { UpstreamStats } from '../../../src/upstream/upstream-stats.ts';
 
-/** An upstream whose numbers the test sets. */
+/** Creates an upstream with the given statistics. */
 function fakeUpstream(stats: Partial<UpstreamStats> = {}) {
   const retries = { succeeded: 0, failed: 0, refused: 0 };
   const numbers = { inFlight: 0, queued: 0, streams: 0, openConnections: 0, limitsExceeded: 0, retries, ...stats };
@@ -51,7 +51,8 @@ describe('the upstreams of a gateway that was reloaded', () => {
     expect(old.closed).toHaveLength(1);
   });
 
-  // The verifier survives a reload that changes only timeouts. It must not use connections closed long ago.
+  // The verifier survives a reload that changes only timeouts. After that, it must not use connections that have
+  // already been closed.
   it('are represented by the current one, except for one that is not in use yet', () => {
     const [old, next, candidate] = [fakeUpstream(), fakeUpstream(), fakeUpstream()].map(({ upstream }) => upstream);
     if (old === undefined || next === undefined || candidate === undefined) throw new Error('unreachable');

@@ -58,7 +58,7 @@ describe('the processes of one gateway', () => {
     expect(other.revocations.mayTrust(-Infinity)).toBe(true);
   });
 
-  // Otherwise, a replacement worker would go back to sharing that operation's pages among callers.
+  // If a replacement worker missed these demotions, it would go back to sharing the operation's pages among callers.
   it('apply the demotions of operations even if they start later', async () => {
     const { startWorker } = createProcesses();
     const one = startWorker();

@@ -193,8 +193,8 @@ describe('the refusal of a caller', () => {
     });
   });
 
-  // Otherwise, a client with a made-up name would receive a 403. The 403 would reveal that only a permission is
-  // missing, and a browser would not prompt for a credential with that permission.
+  // Without a challenge, a client with a made-up name would receive a 403. The 403 would reveal that only a permission
+  // is missing, and a browser would not prompt for a credential with that permission.
   it('is a challenge if the credential is unverified', () => {
     const claimed = exchangeWith({ principal: callerNamed('alice', { kind: 'unverified' }) });
     expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({
@@ -427,8 +427,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // Otherwise, if a site's anonymous role has a permission for the caller's own nodes, a caller could edit every wiki
-    // by claiming other names.
+    // If such names counted as owners and a site's anonymous role had a permission for the caller's own nodes, a caller
+    // could edit every wiki by claiming other names.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };

@@ -23,7 +23,7 @@ export interface RawUpstream {
   accept: (socket: Socket) => void;
   /** Resumes listening on the same port. */
   listen(): Promise<void>;
-  /** Stops listening and closes all connections, so that further connections are refused. */
+  /** Stops listening and closes all connections, so that new connections are refused. */
   stop(): Promise<void>;
 }
 
