@@ -110,7 +110,7 @@ const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
 interface Held {
   readonly hash: string;
   readonly token: string;
-  /** Resolves to whether the page was stored. Undefined if no attempt was made to store it. */
+  /** Resolves to true if the page was stored. Undefined if no attempt was made to store it. */
   write?: Promise<boolean>;
   /** True if the page was purged while it was being fetched. */
   isOutdated?: boolean;
