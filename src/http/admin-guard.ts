@@ -123,7 +123,7 @@ function digestOf(text: string): Buffer {
 interface AdminAttempt {
   /** The token. Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
-  /** The client's address or, for IPv6, its network. */
+  /** The client's IPv4 address or IPv6 network. */
   readonly from: string;
 }
 

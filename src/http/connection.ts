@@ -174,7 +174,7 @@ export class Connection {
     return end;
   }
 
-  /** Returns whether the latest message is complete, so that the next byte starts a request line. */
+  /** Returns whether the latest message is complete, in which case the next byte starts a request line. */
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
