@@ -35,7 +35,7 @@ export interface PlaceSchema {
   readonly describesMembers: boolean;
   /** The required members, each with the path of the schema that requires it. */
   readonly required: readonly NamedMember[];
-  /** The expected but not required members, each with the path of the schema that expects it. */
+  /** The members that are expected but not required, each with the path of the schema that expects it. */
   readonly expected: readonly NamedMember[];
   /** Returns the description of a member, or undefined if the member is undocumented. */
   member(name: string): PlaceSchema | undefined;
