@@ -1,4 +1,4 @@
-/** Shared work as one of its callers sees it. `leader` is true for the caller that started the work. */
+/** Shared work as seen by one of its callers. `leader` is true for the caller that started the work. */
 interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
