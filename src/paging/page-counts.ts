@@ -250,7 +250,7 @@ export interface ReturnedPage {
    * page if the requested page does not exist.
    */
   readonly page: number;
-  /** Undefined for an empty list and for a response without a page count. */
+  /** The page count in the response. Undefined if the list is empty or the response contains no page count. */
   readonly pageCount: number | undefined;
   readonly firstPage: number;
 }
