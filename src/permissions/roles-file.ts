@@ -219,10 +219,10 @@ function parseRolesText(text: string, source: string): ParsedRoles {
   return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
 }
 
-/** Validates the data of a roles file. Reloads use it again. */
+/** The validator for the data of a roles file. It is compiled only once, because reloads use it again. */
 let validateRoles: ValidateFunction<RawRoles> | undefined;
 
-/** Compiles the schema without validating it. A test does that, because compiling the meta-schema takes too long. */
+/** Compiles the schema without validating it, because compiling the meta-schema takes too long. A test validates it. */
 function compileRolesSchema(): ValidateFunction<RawRoles> {
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   return new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile(rolesFileSchema);
