@@ -42,7 +42,7 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that affect the verdict. The operation and its parameters also affect it, but they form the
+ * The parts of a response that affect the verdict. The operation and its parameters, which also affect it, form the
  * key.
  */
 export interface DecodedResponse {
