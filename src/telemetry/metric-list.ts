@@ -6,7 +6,7 @@ export interface MetricEntry {
   readonly help: string;
 }
 
-/** All metrics of Portico. A test compares docs/metrics.md with this list. */
+/** All of Portico's metrics. A test compares docs/metrics.md with this list. */
 export const METRICS = {
   requests: {
     name: 'portico_http_requests_total',
