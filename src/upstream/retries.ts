@@ -69,7 +69,7 @@ interface RetryingSender {
 
 /** Determines which requests are retried. */
 interface RetryRules {
-  /** Undefined if the number of retries is not limited. */
+  /** The retry budget. Undefined if the number of retries is not limited. */
   readonly budget: RetryBudget | undefined;
   /**
    * True if a request can be retried at another address. In that case, a retry makes sense even if the failed

@@ -43,7 +43,7 @@ function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {
   return BY_PHASE[phase];
 }
 
-/** The parts of an error. `Retry-After` contains these seconds if the failure does not specify a value. */
+/** The parts of an error. `retryAfterSeconds` is used if the failure does not specify a `Retry-After` value. */
 type ErrorParts = readonly [code: ErrorCode, text: string, retryAfterSeconds?: number];
 
 const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
