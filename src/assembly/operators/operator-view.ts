@@ -49,7 +49,7 @@ export function viewOfProcess({ metrics, upstreams, live }: Omit<ViewParts, 'sha
   };
 }
 
-/** The numeric sources that only increase. The values from workers that have ended still count. */
+/** The numeric sources that only increase. The values from workers that have exited still count. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',
@@ -103,7 +103,7 @@ export function viewOfWorkers(
     return values.reduce((sum, value) => sum + value, departed.counts.get(key) ?? 0);
   };
   handlers['report'] = (report: WorkerReport, { number }) => take(number, report);
-  // When a worker ends, its final counts are preserved, because counters must not decrease.
+  // When a worker exits, its final counts are preserved, because counters must not decrease.
   onEnd(({ number }) => {
     const report = latest.get(number);
     if (report === undefined) return;

@@ -25,7 +25,7 @@ export interface PrimaryRole {
   readonly changes: PrimaryChangeLog;
   /** The functions that workers can call. The gateway adds more functions. */
   readonly handlers: Record<string, (value: never, worker: WorkerIdentity) => unknown>;
-  /** Registers a listener that is called whenever a worker ends. */
+  /** Registers a listener that is called whenever a worker exits. */
   readonly onEnd: (listener: (worker: WorkerIdentity) => void) => void;
   /** Returns the address on which the workers listen. Undefined until the first worker is ready. */
   readonly publicAddress: () => { readonly host: string; readonly port: number } | undefined;
@@ -126,7 +126,7 @@ export function openDocument<T>(
   return document;
 }
 
-/** Lets workers claim uploads in the memory of the primary process. When a worker ends, its claims are released. */
+/** Lets workers claim uploads in the memory of the primary process. When a worker exits, its claims are released. */
 export function serveUploadClaims(
   { handlers, onEnd }: PrimaryRole,
   { claim }: Pick<ReturnType<typeof createUploadMemory>, 'claim'>,
