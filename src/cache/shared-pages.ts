@@ -330,7 +330,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
   return {
     ...cache,
-    // A page that cannot be served at present stays in memory, because the missing changes may still arrive.
+    // A page that currently cannot be served stays in memory, because the missing changes may still arrive.
     lookup(key) {
       const found = cache.lookup(key);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
