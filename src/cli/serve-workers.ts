@@ -31,7 +31,7 @@ async function serveUntilStopped(line: CommandLine, io: CommandIo): Promise<void
   // Workers ignore signals from a terminal, because the primary process also receives them and then stops the workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const handlers: Record<string, (value: never) => unknown> = {};
-  // If the primary process ends first, Node ends this process.
+  // If the primary process exits first, Node ends this process.
   const stopped = new Promise((resolve) => {
     handlers['stop'] = () => resolve(undefined);
   });
@@ -148,8 +148,8 @@ function forkWorker(): WorkerProcess {
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // The callback receives the error if the process has just ended. Without a callback, the error would be thrown here
-    // uncaught.
+    // The callback receives the error if the process has just exited. Without a callback, the error would be thrown
+    // here uncaught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

@@ -59,7 +59,7 @@ export const schemasCommand: Command = {
   },
 };
 
-/** Runs `work`. If the folder or a file in it cannot be read or written, throws a StartFault. */
+/** Runs `work`. Throws a StartFault if the folder or a file in it cannot be read or written. */
 function withFolderErrors<T>(target: string, work: () => T): T {
   try {
     return work();

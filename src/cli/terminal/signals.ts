@@ -55,9 +55,9 @@ interface ChildProcessView {
 const POLL_MS = 500;
 
 /**
- * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, which exits
+ * Ends the process when the package runner that started it exits. `npm start` runs the program in a shell, which exits
  * on SIGTERM without forwarding the signal. Without this function, the gateway would keep running after its parent had
- * ended.
+ * exited.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
