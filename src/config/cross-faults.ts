@@ -297,8 +297,7 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
 }
 
 /**
- * Returns an error listing the demo accounts if they could be used with a real upstream, or an empty list if they could
- * not.
+ * Returns an error that lists the demo accounts if they could be used with a real upstream, or an empty list otherwise.
  */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);
