@@ -10,7 +10,8 @@ export interface BodyFacts {
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
   /**
-   * The number of pages in the list. Undefined if it is not in the body or if the page bound does not apply (rules, 5).
+   * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
+   * (rules, 5).
    */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless the operation's pages are cached. */
