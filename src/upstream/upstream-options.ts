@@ -63,7 +63,7 @@ export interface UpstreamOptions {
   readonly retryBudget: {
     /** The percentage of safe requests that may be retried. */
     readonly percent: number;
-    /** The number of retries per second that are always allowed, however few requests there are. */
+    /** The number of retries per second that are always allowed, even if there are only a few requests. */
     readonly minPerSecond: number;
   };
   /**

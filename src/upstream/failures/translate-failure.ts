@@ -117,7 +117,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Almost no page contains this word, so searching for it first avoids a second parse.
+  // Very few pages contain this word, so searching for it first avoids a second parse.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
