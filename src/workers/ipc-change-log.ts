@@ -26,7 +26,7 @@ export interface PrimaryChangeLog extends ChangeLog {
 
 /**
  * The time, in milliseconds, within which a worker must apply a change. A worker that takes longer is probably about to
- * end.
+ * exit.
  */
 const APPLY_MS = 2_000;
 /** The lineage of the log. It never changes, because the primary process outlives every worker and has a single log. */
@@ -80,7 +80,7 @@ export function createWorkerChangeLog(
   };
   return {
     async append(change) {
-      // If the primary process has ended, this worker will also end soon. It has already applied the change itself.
+      // If the primary process has exited, this worker will also exit soon. It has already applied the change itself.
       const appended = await primary.call('append', change, APPLY_MS * 2).catch(() => undefined);
       if (appended === undefined) return undefined;
       const { number, pages } = appended as NumberedChange;

@@ -13,7 +13,7 @@ interface ChangedCopy {
 
 /**
  * The time, in milliseconds, within which a worker must adopt a new copy. A worker that takes longer is probably about
- * to end.
+ * to exit.
  */
 const ADOPT_MS = 2_000;
 
@@ -86,7 +86,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
       receive((await primary.call(`document.${name}`, changed)) as string, mine);
       return true;
     } catch {
-      // If the primary process has ended, this worker will also end soon.
+      // If the primary process has exited, this worker will also exit soon.
       return false;
     }
   };

@@ -61,7 +61,7 @@ export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
     try {
       port.send(result);
     } catch {
-      // The other process has ended, or the result cannot be cloned. In both cases, the caller's time limit ends the
+      // The other process has exited, or the result cannot be cloned. In both cases, the caller's time limit ends the
       // call.
     }
   };

@@ -27,9 +27,9 @@ export interface Worker extends WorkerIdentity {
 interface WorkerEvents {
   /** Called when a worker is ready to serve requests. `value` is the value that the worker passed to `ready`. */
   readonly onReady?: (worker: WorkerIdentity, value: unknown) => void;
-  /** Called when a worker ends unexpectedly. It is replaced after `delayMs`. */
+  /** Called when a worker exits unexpectedly. It is replaced after `delayMs`. */
   readonly onCrash?: (worker: WorkerIdentity, cause: string, delayMs: number) => void;
-  /** Called whenever a worker ends, so that its last reported counts can be preserved. */
+  /** Called whenever a worker exits, so that its last reported counts can be preserved. */
   readonly onEnd?: (worker: WorkerIdentity) => void;
 }
 
