@@ -12,7 +12,7 @@ import { slopeOf } from './slope.ts';
 /** The cache budget of the run, in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
 
-/** The number of warm-up requests. Their keys are higher than those of the run. */
+/** The number of warm-up requests. Their keys are higher than the keys in the run. */
 const WARM_REQUESTS = 4000;
 
 /** How long to wait after startup and after the warm-up before reading the idle memory. */
@@ -21,7 +21,7 @@ const REST_MS = 2000;
 /** The minimum number of stored responses at the end of a run. With fewer responses, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
-/** Resident memory while distinct keys are requested, each once. */
+/** The resident memory during a run that requests many distinct keys, each of them once. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;

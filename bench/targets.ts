@@ -31,8 +31,8 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**
- * The growth up to which memory still counts as flat in the second half of a run, as a percentage of the memory at the
- * end. Garbage collection causes variations of this size.
+ * The largest growth in the second half of a run that still counts as flat, as a percentage of the memory at the end.
+ * Garbage collection causes variations of this size.
  */
 const FLAT = 5;
 

@@ -49,7 +49,7 @@ function storeCompiledCode() {
 }
 
 // When a module imports all exports of node:http, Node evaluates each of them. Three of them load an HTTP client that
-// Portico does not use, which would take 4 MB and a tenth of the startup time. They still exist but are no longer
+// Portico does not use and that would take 4 MB and a tenth of the startup time. They still exist but are no longer
 // enumerable, so importing all exports skips them.
 function skipUnusedExports() {
   const http = process.getBuiltinModule('node:http');

@@ -102,7 +102,7 @@ function importedNames({ path, text }: SourceFile): string[] {
   });
 }
 
-/** Returns the path of an import relative to `src`, wherever the importing file is. */
+/** Returns the path of an import relative to `src`, regardless of where the importing file is. */
 function resolveImport(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
 }

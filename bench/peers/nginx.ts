@@ -8,7 +8,7 @@ import { idOf, type Peer, type PeerContext } from './peer.ts';
 /** What nginx does: forward every request, cache pages behind auth_basic, or cache and compress them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
 
-/** The options of an nginx server. */
+/** The options for an nginx server. */
 export interface NginxOptions {
   /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce nginx's CPU per request. */
   readonly tuned?: boolean;

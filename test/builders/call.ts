@@ -14,7 +14,7 @@ export interface Answer {
   readonly complete: boolean;
 }
 
-/** The options of a call, apart from its target. */
+/** The options for a call, apart from its target. */
 export interface Call {
   /**
    * The name in the Basic credential. Unless the call sets a password, the password equals the name. If null, no

@@ -12,7 +12,7 @@ import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
 import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 
-/** The options of a fake gateway. */
+/** The options for a fake gateway. */
 export interface FakeGatewayParts extends Partial<CompiledGateway> {
   /** The gateway's only plan. If it is undefined, the gateway has no documented paths. */
   readonly plan?: Partial<Plan> | undefined;

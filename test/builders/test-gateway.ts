@@ -15,7 +15,7 @@ import { PATIENT } from './redis-server.ts';
 import { fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
 
-/** The options of a test gateway. */
+/** The options for a test gateway. */
 export interface TestGatewayOptions {
   /** The gateway's upstream. */
   readonly upstream: string | { readonly url: string };

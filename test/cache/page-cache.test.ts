@@ -328,7 +328,7 @@ describe('the page cache', () => {
 
 const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
-/** Creates a cache whose compression jobs finish only when the test finishes them. */
+/** Creates a cache whose compression jobs finish only when the test lets them. */
 function compressing(bounds = limits) {
   const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
   const compress: Compress = (body) => {

@@ -224,8 +224,8 @@ const CASES: readonly Case[] = [
 ];
 
 /**
- * Scans a response as the gateway does, and returns the findings for the excerpt, which contains only the values to
- * which the rule's `excerpt` points or that later steps read. The operation has no other rules, because their excerpts
+ * Scans a response as the gateway does, and returns the findings for the excerpt, which contains only the values that
+ * the rule's `excerpt` points to or that later steps read. The operation has no other rules, because their excerpts
  * could also contain the values. Returns undefined if the scanner cannot produce an excerpt.
  */
 function judgeExcerpt({ rule, operation: id, query }: Case, json: unknown): ResponseFindings | undefined {

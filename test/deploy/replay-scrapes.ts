@@ -21,8 +21,8 @@ export async function alertsBetween(promtool: string, before: string, after: str
     const file = join(folder, 'replay.yml');
     const document = {
       rule_files: [join(RULES_FOLDER, 'recording.yml'), join(RULES_FOLDER, 'alerts.yml')],
-      // Each evaluation takes time, so there are few of them. The test checks which alerts fire within two hours, not
-      // in which minute.
+      // Each evaluation takes time, so the interval is long. The test checks which alerts fire within two hours, not in
+      // which minute.
       evaluation_interval: '4m',
       tests: [
         {

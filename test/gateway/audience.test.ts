@@ -217,7 +217,7 @@ const WORLDS: readonly World[] = [
   },
 ];
 
-/** Adds the mark to a body, whatever its form. */
+/** Adds the mark to a body, regardless of its form. */
 function marked(id: ListId, mark: string): unknown {
   const body = exampleOf(id);
   if (id === 'listNodeComments')

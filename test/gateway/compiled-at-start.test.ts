@@ -57,7 +57,7 @@ const callAll = async (targets: (id: string) => readonly string[]): Promise<Map<
     const seen = new Set<number>();
     for (const { id, method, body, allowed } of OPERATIONS)
       for (const [index, target] of targets(id).entries())
-        // Other callers are refused in the same way, whatever the query.
+        // Other callers are refused in the same way, regardless of the query.
         for (const user of index === 0 ? [allowed, 'guest', null] : [allowed]) {
           const { status } = await gateway.call(target, { method, user, ...(body !== undefined && { body }) });
           seen.add(status);

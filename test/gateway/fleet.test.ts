@@ -431,8 +431,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       expect(titleOf(await read(late, 'bob'))).toBe('for bob');
     });
 
-    // A page shared by callers with the same permissions must not reach a caller with other permissions, whichever
-    // gateways fetched and serve the page.
+    // A page shared by callers with the same permissions must not reach a caller with other permissions, no matter
+    // which gateways fetched and serve the page.
     it('never serves a page to a caller with other permissions, at any gateway', async () => {
       const audience = {
         operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },

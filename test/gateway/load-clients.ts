@@ -135,7 +135,7 @@ export async function rollingRestart(
       const next = await start();
       replicas.push(next);
       while (!ready.includes(next.url)) await pause(POLL_MS);
-      // All clients are busy while the old replica drains, however slow the machine is.
+      // All clients are busy while the old replica drains, no matter how slow the machine is.
       await further(options.clients * REQUESTS_PER_CLIENT);
       const old = replicas[0];
       await old?.stop();

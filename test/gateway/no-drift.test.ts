@@ -9,9 +9,9 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The ledger must remain empty when nothing is wrong: a server that follows the contract causes no entries, whatever
- * the caller and the documented request. The only exceptions are advisories, because a few items lack an expected
- * field.
+ * The ledger must remain empty when nothing is wrong: a server that follows the contract causes no entries, no
+ * matter which caller sends which documented request. The only exceptions are advisories, because a few items lack an
+ * expected field.
  */
 
 /** The expected fields that the reference server sometimes omits, by operation. */
@@ -106,7 +106,7 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** Returns whether neither the permissions nor the page bounds refuse the request. */
+/** Returns whether both the permissions and the page bounds allow the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
   strict.gateway
     .explain({ method, target, as })

@@ -8,8 +8,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The attack: arbitrary requests and arbitrary responses. In `observe` mode, a gateway failure without an upstream
- * failure is an outage. The client must therefore receive the upstream's status and bytes, whatever a check finds, and
- * even if a check throws.
+ * failure is an outage. The client must therefore receive the upstream's status and bytes, no matter what a check
+ * finds, even if the check throws an error.
  */
 
 let fake: FakeUpstream;

@@ -578,7 +578,7 @@ describe('traces at the edge', () => {
 describe("a client's abort signal", () => {
   const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-  /** Starts a server. Returns the response object of its first request, to which nothing has been written yet. */
+  /** Starts a server. Returns the response object of its first request before anything has been written to it. */
   async function asked(): Promise<{ port: number; url: string; response: Promise<ServerResponse> }> {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     const { port, url } = await serve((_request, response) => resolve(response));

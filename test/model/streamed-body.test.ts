@@ -6,7 +6,7 @@ import { bodyOf, drain, endOf, openBody } from '../builders/streamed-body.ts';
 const TRUNCATED = new UpstreamFailure('truncated');
 const ABORTED = new UpstreamFailure('aborted');
 
-/** Reads a body, pausing after each part. Returns a list to which the parts and then the end are added. */
+/** Reads a body, pausing after each part. Returns a list that receives the parts and then the end. */
 function readSlowly(body: StreamedBody): unknown[] {
   const seen: unknown[] = [];
   body.read({ part: (bytes) => seen.push(bytes.toString()) < 0, end: (failure) => seen.push(failure ?? 'end') });
@@ -88,7 +88,7 @@ describe('a destroyed body', () => {
     expect(source.aborted).toBe(ABORTED);
   });
 
-  // Nobody reads the rest of this body, so a listener that waits for its end would wait forever.
+  // Nothing reads the rest of this body, so a listener that waits for its end would wait forever.
   it('is what remains if the client has disconnected', async () => {
     const { body } = openBody('a');
     body.finish(ABORTED);

@@ -14,7 +14,7 @@ export interface ReceivedResponse {
   readonly complete: boolean;
 }
 
-/** The options of a call. */
+/** The options for a call. */
 export interface Call {
   /** The name in the Basic credential. By default, the password equals the name. If null, no credential is sent. */
   readonly user?: string | null;

@@ -118,7 +118,7 @@ describe.each(['staging', 'strict'])('in %s', (mode) => {
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The caller's limit is exhausted, whatever the address.
+    // The caller's limit is exhausted, regardless of the address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
     // Both the address's limit and the total limit are exhausted.

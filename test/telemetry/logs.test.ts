@@ -224,7 +224,7 @@ describe('the access log file', () => {
     });
   });
 
-  /** Returns the members of a log line, in the order on which operators may rely (docs/operations.md). */
+  /** Returns the members of a log line, in the order that operators may rely on (docs/operations.md). */
   function expectedLine(trace: Trace, path: string): Line {
     return JSON.parse(JSON.stringify(expectedMembers(trace, path))) as Line;
   }

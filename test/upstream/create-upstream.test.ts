@@ -393,7 +393,7 @@ describe('a connection', () => {
     expect(upstream.stats().retries).toEqual({ succeeded: 2, failed: 0, refused: 1 });
     clock.advance(1);
     expect(await lose()).toMatchObject({ attempts: 2 });
-    // Four times two requests, three of which were sent a second time.
+    // Eight requests were made, and three of them were sent a second time.
     expect(server.requests).toHaveLength(11);
   });
 

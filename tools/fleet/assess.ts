@@ -16,7 +16,7 @@ export interface Row {
   readonly examples?: readonly string[];
 }
 
-/** The measured values of the steady windows. */
+/** The values measured during the steady windows. */
 export interface Figures {
   readonly requestsPerSecond: number;
   readonly reads: number;
@@ -44,7 +44,7 @@ const PURGE_SLACK_MS = 250;
  */
 const MAX_SECOND_SHARE = 0.001;
 
-/** Computes the values of the steady windows. */
+/** Computes the values for the steady windows. */
 export function figuresOf(run: FleetRun): Figures {
   const { costs, steady } = run;
   const seconds = costs.reduce((sum, one) => sum + one.seconds, 0);

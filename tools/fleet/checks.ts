@@ -44,7 +44,7 @@ interface FillRules {
   readonly purgeSlackMs: number;
 }
 
-/** The fetches of the steady windows, by reason. */
+/** The fetches during the steady windows, by reason. */
 interface FillCounts {
   /**
    * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each begins a

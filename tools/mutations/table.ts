@@ -19,7 +19,7 @@ export interface Mutation {
   readonly trust?: true;
 }
 
-/** Returns a pattern that matches the text of a mutation, wherever the formatter has put line breaks. */
+/** Returns a pattern that matches the text of a mutation, regardless of where the formatter has put line breaks. */
 export function patternOf(text: string): RegExp {
   const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');

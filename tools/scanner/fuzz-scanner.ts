@@ -31,7 +31,7 @@ export interface FuzzReport {
   readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
 }
 
-/** The options of a run. The same seed produces the same bodies. */
+/** The options for a run. The same seed produces the same bodies. */
 export interface FuzzOptions {
   readonly count: number;
   readonly seed: number;

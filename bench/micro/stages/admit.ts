@@ -2,7 +2,7 @@ import { admit as admitArrival } from '../../../src/pipeline/targets.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures decoding and checking the parameters, and creating the canonical target. */
+/** The stage that decodes and checks the parameters and creates the canonical target. */
 export const admit: Stage = {
   name: 'admit',
   what: 'decode and check parameters, canonical target',

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures the lookup of a verified credential. */
+/** The stage that looks up a verified credential. */
 export const authenticate: Stage = {
   name: 'authenticate',
   what: 'authenticator.authenticate of a recently verified credential: keyed hash, lookup',

@@ -2,7 +2,7 @@ import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
 import { createDecide } from '../../../src/pipeline/stages/authorize.ts';
 import type { Stage } from '../stage.ts';
 
-/** Measures deciding whether the caller has the required permission. */
+/** The stage that decides whether the caller has the required permission. */
 export const authorize: Stage = {
   name: 'authorize',
   what: "createDecide on the caller's grants",

@@ -1,7 +1,7 @@
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures the cost of the loop, which every other stage includes. */
+/** An empty stage, whose cost is that of the loop. The cost of every other stage includes it. */
 export const empty: Stage = {
   name: '(nothing)',
   what: 'an empty loop, for comparison',

@@ -1,7 +1,7 @@
 import { etagOf } from '../../../src/cache/representation.ts';
 import type { Stage } from '../stage.ts';
 
-/** Measures creating the entity tag of a page. */
+/** The stage that creates the entity tag of a page. */
 export const etag: Stage = {
   name: 'etag',
   what: 'SHA-256 of the 29 kB page',

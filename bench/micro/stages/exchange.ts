@@ -2,7 +2,7 @@ import { createTrace } from '../../../src/model/trace.ts';
 import { admitted } from '../../../src/pipeline/dispatch.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures finding the caller's grants and audience, and creating the exchange for the plan. */
+/** The stage that finds the caller's grants and audience and creates the exchange for the plan. */
 export const exchange: Stage = {
   name: 'exchange',
   what: 'admitted, of a remembered target: verdict on its parameters, grants, audience',

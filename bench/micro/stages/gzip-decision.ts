@@ -2,7 +2,7 @@ import { createAcceptsGzip } from '../../../src/cache/representation.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures deciding whether a client accepts gzip. */
+/** The stage that decides whether a client accepts gzip. */
 export const gzipDecision: Stage = {
   name: 'gzip decision',
   what: 'Accept-Encoding of a browser',

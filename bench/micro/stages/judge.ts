@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Measures checking a page against the contract. */
+/** The stage that checks a page against the contract. */
 export const judge: Stage = {
   name: 'parse and judge',
   what: 'the same, plus contract.checkResponse: schema and semantic rules',

@@ -2,7 +2,7 @@ import { pageKey } from '../../../src/pipeline/stored-reply.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures the creation of a page's cache key. */
+/** The stage that creates a page's cache key. */
 export const key: Stage = {
   name: 'key',
   what: 'pageKey: operation, audience, contract, target',

@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Measures the ledger's work for a finished request without violations. */
+/** The stage in which the ledger records a finished request without violations. */
 export const ledger: Stage = {
   name: 'ledger',
   what: 'ledger.record of the trace of a hit',

@@ -2,7 +2,7 @@ import { pageKey } from '../../../src/pipeline/stored-reply.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures the cache lookup with a key. */
+/** The stage that looks up a key in the cache. */
 export const lookUp: Stage = {
   name: 'cache look-up',
   what: 'cache.lookup: hash of the key, LRU order, freshness',

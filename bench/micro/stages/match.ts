@@ -1,7 +1,7 @@
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures matching a path to its template. */
+/** The stage that matches a path to its template. */
 export const match: Stage = {
   name: 'match',
   what: 'contract.match of a raw path',

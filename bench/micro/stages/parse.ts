@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Measures parsing the JSON of a page. */
+/** The stage that parses the JSON of a page. */
 export const parse: Stage = {
   name: 'parse',
   what: 'bytes to text and JSON.parse of the 29 kB page',

@@ -1,7 +1,7 @@
 import { createTrace } from '../../../src/model/trace.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures the whole plan of a hit, from the exchange to the reply. */
+/** The whole plan of a hit, from the exchange to the reply. */
 export const plan: Stage = {
   name: 'plan of a hit',
   what: 'all stages from authorize to the stored response (includes authorize, key, cache look-up)',

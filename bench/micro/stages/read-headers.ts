@@ -3,7 +3,7 @@ import { createArrivalReader } from '../../../src/http/arrival.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Measures reading a request's headers, id and trace context. */
+/** The stage that reads a request's headers, id and trace context. */
 export const readHeaders: Stage = {
   name: 'read headers',
   what: 'createArrivalReader: the headers that the gateway reads, request id, trace context',

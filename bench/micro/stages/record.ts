@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Measures counting a finished hit. */
+/** The stage that counts a finished hit. */
 export const record: Stage = {
   name: 'record',
   what: 'metrics.record of the trace of a hit',

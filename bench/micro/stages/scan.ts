@@ -4,7 +4,7 @@ import { openScanner } from '../../../src/scanner/open-scanner.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import type { Stage } from '../stage.ts';
 
-/** Measures checking a page against the contract without parsing it. */
+/** The stage that checks a page against the contract without parsing it. */
 export const scan: Stage = {
   name: 'scan',
   what: 'the scan of the bytes, semantic rules, tags, page count and authors',

@@ -147,7 +147,7 @@ describe('bound-page', () => {
     expect(await failureOf(ask(9))).toMatchObject({ code: 'page_out_of_bounds' });
     expect([lookups.length, next.asked.length]).toEqual([1, 0]);
     await ask();
-    // The response to the first page has been learned, so no other lookup is needed.
+    // The page count has been learned from the response to the first page, so no other lookup is needed.
     await ask(2);
     expect([lookups.length, next.asked.length]).toEqual([1, 2]);
   });

@@ -140,7 +140,7 @@ describe('another spelling of a path', () => {
     const entries = [{ method: '*', path: '/services/v2/poll/{id}/' }];
     const policy = compileUndocumentedPolicy('enforce', false, entries);
     expect(policy('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: true });
-    // A server that ignores empty segments would read this path as that of another resource.
+    // A server that ignores empty segments would read this path as the path of another resource.
     expect(policy('GET', '/services/v2/poll//', undefined)).toMatchObject({ pass: false });
     const both = compileUndocumentedPolicy('enforce', false, [
       { method: '*', path: '/services/v2/poll/{id}', permission: 'Vote' },

@@ -16,7 +16,7 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { callerNamed } from '../../builders/exchange.ts';
 import { upstreamAt } from './settings.ts';
 
-/** The options of a test gateway. */
+/** The options for a test gateway. */
 export interface GatewayChoice {
   readonly options?: Partial<UpstreamOptions>;
   readonly basePath?: string;

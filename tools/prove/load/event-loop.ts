@@ -11,7 +11,7 @@ import { CALLERS } from './callers.ts';
 import { type HostileBody, hostileBodies, hostileUploads } from './hostile-bodies.ts';
 import { type GatewayProcess, withScene } from './processes.ts';
 
-/** Options of the scenario. */
+/** The options for the scenario. */
 export interface EventLoopOptions {
   /** The maximum size of a body in bytes. The gateways allow bodies of this size in both directions. */
   readonly bytes: number;

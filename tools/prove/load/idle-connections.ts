@@ -20,7 +20,7 @@ const LATE = { factor: 2, seconds: 30 };
 /** The number of open files that are used for other purposes. */
 const RESERVED_FILES = 500;
 
-/** Options of the scenario. */
+/** The options for the scenario. */
 export interface IdleOptions {
   readonly connections: number;
   readonly keepAliveSeconds: number;

@@ -15,7 +15,7 @@ const CONNECTIONS = 16;
 /** Each client may have missed one response: the one to its last request. */
 const MAX_UNSEEN = CONNECTIONS;
 
-/** Options of the scenario. */
+/** The options for the scenario. */
 export interface KillOptions {
   readonly kills: number;
   readonly seconds: number;

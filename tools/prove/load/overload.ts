@@ -14,7 +14,7 @@ const MAX_ADMIN_MS = 1000;
 /** If the load lasts for less time than this, the goodput is not compared with the peak. */
 const LEAST_SECONDS = 5;
 
-/** Options of the scenarios. */
+/** The options for the scenarios. */
 export interface OverloadOptions {
   readonly seconds: number;
   /**

@@ -79,7 +79,7 @@ export const RELOADS = {
 /** Parts of a configuration file. Without `upstream`, the gateway starts the reference server. */
 export type GatewayConfig = Readonly<Record<string, Readonly<Record<string, unknown>> | string | boolean>>;
 
-/** Where a scenario registers its processes, and the folder for their files. */
+/** The folder for a scenario's files, and the set in which the scenario registers its processes. */
 export interface ProcessGroup {
   readonly folder: string;
   readonly children: Set<ChildProcess>;

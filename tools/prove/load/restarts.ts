@@ -4,7 +4,7 @@ import { startLoad, totalOf } from './load-client.ts';
 import { type GatewayConfig, type GatewayProcess, isReady, RELOADS, withScene } from './processes.ts';
 import { faultsOf, statusText } from './soak.ts';
 
-/** Options of the scenarios. */
+/** The options for the scenarios. */
 export interface RestartOptions {
   readonly seconds: number;
   /** The number of requests due per second. If undefined, each client sends its next request as soon as it is free. */

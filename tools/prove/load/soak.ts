@@ -137,7 +137,7 @@ export function statusText({ statuses }: LoadCounts): string {
     .join(', ');
 }
 
-/** Returns a number of bytes in megabytes. */
+/** Formats a number of bytes in megabytes. */
 export function megabytes(bytes = 0): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
