@@ -33,7 +33,7 @@ interface Circuit {
   state(): CircuitState;
 }
 
-/** Creates a closed circuit. */
+/** Creates a circuit, which is initially closed. */
 export function createCircuit(
   options: CircuitOptions,
   clock: Clock,

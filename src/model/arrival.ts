@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 
 /** The scheme and host that clients use to reach the gateway. */
 export interface PublicOrigin {
-  /** `http` or `https`. */
+  /** The scheme: `http` or `https`. */
   readonly protocol: string;
   /** The host, with the port unless it is the default. Undefined for a request without a host. */
   readonly host: string | undefined;

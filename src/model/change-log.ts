@@ -34,7 +34,7 @@ export interface LogPosition {
   readonly number: number;
 }
 
-/** Receives changes in log order. */
+/** Receives changes in the order of the log. */
 export interface ChangeListener {
   /**
    * Applies a change. `own` is true if this process appended the change, and has therefore already applied it. This

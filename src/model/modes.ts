@@ -18,7 +18,7 @@ export interface Mode {
   readonly transparent: boolean;
 }
 
-/** All the presets (rules, 1). */
+/** All presets (rules, 1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   observe: {
     name: 'observe',

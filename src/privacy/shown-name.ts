@@ -30,7 +30,7 @@ export function plainParameter(name: string | undefined): string {
 
 const FIELD_NAME = /^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
-/** Names of standards that contain numbers. */
+/** Names of standard algorithms and formats that contain digits. */
 const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**

@@ -217,7 +217,7 @@ interface HourlyCounts {
 /** The maximum number of hours per release in memory. Older hours are merged into the oldest stored hour. */
 const MAX_HOURS = 24 * 14;
 
-/** Creates counts in memory. */
+/** Creates empty counts in memory. */
 function createHourlyCounts(): HourlyCounts {
   const releases = new Map<string, Map<number, number>>();
   return {
