@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { holdIdleConnections } from '../../tools/prove/load/idle-connections.ts';
 import { killUnderLoad } from '../../tools/prove/load/kill.ts';
 import { overloadProcess, overloadUpstream } from '../../tools/prove/load/overload.ts';
+import type { RunScene } from '../../tools/prove/load/processes.ts';
 import { reloadUnderLoad, rollingRestart } from '../../tools/prove/load/restarts.ts';
 import { soak } from '../../tools/prove/load/soak.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { openSharedScenes } from './support/shared-scenes.ts';
 
 /*
  * The load scenarios of `npm run prove`, each run for a second or two without the limits on speed and memory. The
@@ -13,41 +16,50 @@ import { soak } from '../../tools/prove/load/soak.ts';
 
 const tick = () => undefined;
 describe('a gateway under load', () => {
+  // Starting a gateway costs more than any of the loads, so the scenarios share gateways where they can.
+  let inScene: RunScene;
+  beforeAll(async () => {
+    const scenes = await openSharedScenes();
+    cleanUpAfterFile(scenes.close);
+    ({ inScene } = scenes);
+  });
+
+  // This test comes first because it leaves two gateways running that the next ones can use.
+  it('loses no request in a rolling restart', async () => {
+    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 60, tick }, inScene);
+    expect(faults).toEqual([]);
+    expect(cases).toBeGreaterThan(20);
+  });
+
+  it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
+    // The upstream is so slow that its capacity is the bottleneck, even while other programs keep the machine busy.
+    expect((await overloadUpstream({ seconds: 2, delayMs: 400, tick }, inScene)).faults).toEqual([]);
+  });
+
+  it('serves every request correctly when it is itself overloaded', async () => {
+    expect((await overloadProcess({ seconds: 0.5, tick }, inScene)).faults).toEqual([]);
+  });
+
+  it('loses no request when it reloads its configuration again and again', async () => {
+    const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick }, inScene);
+    expect(faults).toEqual([]);
+    expect(cases).toBeGreaterThan(20);
+  });
+
   it('serves every caller its own pages and records every violation while its upstream fails', async () => {
-    const { cases, faults } = await soak({ soakSeconds: 1, loadSeconds: 1, tick });
+    const { cases, faults } = await soak({ soakSeconds: 1, loadSeconds: 1, tick }, inScene);
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
   });
 
   it('serves other clients while many connections are idle, and closes these in time', async () => {
-    const { faults } = await holdIdleConnections({ connections: 300, keepAliveSeconds: 2, tick });
+    const { faults } = await holdIdleConnections({ connections: 300, keepAliveSeconds: 2, tick }, inScene);
     expect(faults).toEqual([]);
-  });
-
-  it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
-    // The upstream is so slow that its capacity is the bottleneck, even while other programs keep the machine busy.
-    expect((await overloadUpstream({ seconds: 2, delayMs: 400, tick })).faults).toEqual([]);
-  });
-
-  it('serves every request correctly when it is itself overloaded', async () => {
-    expect((await overloadProcess({ seconds: 0.5, tick })).faults).toEqual([]);
   });
 
   it('leaves every file intact when it is killed, and starts again with them', async () => {
     const { faults, figures } = await killUnderLoad({ kills: 1, seconds: 1, lossMs: Infinity, tick });
     expect(faults).toEqual([]);
     expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
-  });
-
-  it('loses no request when it reloads its configuration again and again', async () => {
-    const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick });
-    expect(faults).toEqual([]);
-    expect(cases).toBeGreaterThan(20);
-  });
-
-  it('loses no request in a rolling restart', async () => {
-    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 300, tick });
-    expect(faults).toEqual([]);
-    expect(cases).toBeGreaterThan(20);
   });
 });

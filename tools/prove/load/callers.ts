@@ -106,6 +106,17 @@ export function writeAsk(name: string): Ask {
   };
 }
 
+/** A request for a page of the reference server's questions. */
+export function listAsk(name: string, key: string): Ask {
+  return {
+    message: messageOf('GET', `${PATH}?pageSize=1&q=${key}`, name),
+    judge: (response) => {
+      if (response.status !== 200) return errorFault(response, []);
+      return response.body.includes('"list":[') ? undefined : 'a 200 without a page';
+    },
+  };
+}
+
 /** Returns a request that adds a comment to a node of the reference server. */
 export function commentAsk(name: string, text: string): Ask {
   return {

@@ -31,10 +31,10 @@ export interface IdleOptions {
  * Opens many connections, sends one request on each and leaves them idle. Portico must keep serving other clients and
  * close the connections after `keepAliveSeconds`.
  */
-export function holdIdleConnections(options: IdleOptions): Promise<ProofResult> {
+export function holdIdleConnections(options: IdleOptions, inScene = withScene): Promise<ProofResult> {
   const { keepAliveSeconds, tick } = options;
   const connections = Math.min(options.connections, maxConnections());
-  return withScene(async ({ startGateway }) => {
+  return inScene(async ({ startGateway }) => {
     const gateway = await startGateway({ listen: { keepAliveSeconds } });
     const faults: string[] = [];
     const ask = pageAsk(CALLERS[0] ?? '', 'idle');

@@ -4,12 +4,14 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { grouped, pause, type ProofResult } from '../proof.ts';
-import { CALLERS, commentAsk, pageAsk, violatingAsk, writeAsk } from './callers.ts';
-import { startLoad } from './load-client.ts';
-import { withScene } from './processes.ts';
+import { commentAsk, listAsk, violatingAsk, writeAsk } from './callers.ts';
+import { type Ask, startLoad } from './load-client.ts';
+import { startGateway, withProcesses } from './processes.ts';
 import { countInLedger } from './soak.ts';
 
 const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
+/** An account of the reference server. */
+const CALLER = 'admin';
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
 /** Each client may have missed one response: the one to its last request. */
@@ -29,14 +31,16 @@ export interface KillOptions {
  * violation except those of the last second.
  */
 export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Promise<ProofResult> {
-  return withScene(async ({ startGateway }) => {
-    const gateway = await startGateway({
-      // Makes the gateway write to every file as often as possible.
-      learn: { traffic: true },
-      ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
+  return withProcesses(async (group) => {
+    // The gateway runs the reference server, whose database must contain every confirmed write.
+    const gateway = await startGateway(group, undefined, {
+      config: {
+        roles: { file: DEMO_ROLES },
+        // Makes the gateway write to every file as often as possible.
+        learn: { traffic: true },
+        ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
+      },
     });
-    // A second gateway runs the reference server, whose database must contain every confirmed write.
-    const reference = await startGateway({ upstream: { url: undefined }, roles: { file: DEMO_ROLES } });
     let confirmed = 0;
     const faults: string[] = [];
     const files = new Set<string>();
@@ -51,48 +55,24 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
         connections: CONNECTIONS,
         port: () => gateway.port,
         perSecond: 400,
-        next: (client) => {
-          number += 1;
-          const name = CALLERS[client % CALLERS.length] ?? '';
-          if (number % 10 === 0) return writeAsk(name);
-          if (number % 2 === 0) return pageAsk(name, `key${number}`);
-          const ask = violatingAsk(name);
-          return {
-            ...ask,
-            judge: (response) => {
-              if (response.status === 400) recorded.push(performance.now());
-              return ask.judge(response);
-            },
-          };
-        },
-      });
-      const writing = startLoad({
-        connections: 4,
-        port: () => reference.port,
-        perSecond: 50,
         next: () => {
-          const ask = commentAsk('admin', COMMENT);
-          return {
-            ...ask,
-            judge: (response) => {
-              if (response.status === 201) confirmed += 1;
-              return ask.judge(response);
-            },
-          };
+          number += 1;
+          if (number % 8 === 0) return counting(commentAsk(CALLER, COMMENT), 201, () => (confirmed += 1));
+          if (number % 10 === 1) return writeAsk(CALLER);
+          if (number % 2 === 0) return listAsk(CALLER, `key${number}`);
+          return counting(violatingAsk(CALLER), 400, () => recorded.push(performance.now()));
         },
       });
       // The ledger is written every 500 ms, so each kill happens at a different time after the last write.
       await pause(seconds * 1000 + kill * 137);
       const killedAt = performance.now();
-      await Promise.all([gateway.end('SIGKILL'), reference.end('SIGKILL')]);
-      const taken = await Promise.all([gateway, reference].map(({ port }) => takePort(port)));
-      for (const counts of await Promise.all([running.stop(), writing.stop()])) {
-        sent += counts.sent;
-        for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
-      }
-      for (const { folder } of [gateway, reference])
-        for (const fault of damagedFiles(join(folder, '.portico'), files)) faults.push(`kill ${kill}: ${fault}`);
-      const comments = countComments(reference.folder);
+      await gateway.end('SIGKILL');
+      const taken = await takePort(gateway.port);
+      const counts = await running.stop();
+      sent += counts.sent;
+      for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
+      for (const fault of damagedFiles(join(gateway.folder, '.portico'), files)) faults.push(`kill ${kill}: ${fault}`);
+      const comments = countComments(gateway.folder);
       if (comments < confirmed) faults.push(`kill ${kill}: ${confirmed - comments} confirmed comments are lost`);
       const inLedger = await countInLedger(gateway.folder);
       const isNew = inLedger - stored;
@@ -103,13 +83,11 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       worst = Math.max(worst, recorded.length - isNew);
       stored = inLedger;
       tick(`kill ${kill} of ${kills}: ${isNew} of ${recorded.length} violations stored`);
-      await Promise.all([gateway.start(), reference.start()]);
-      for (const server of taken) server.close();
+      await gateway.start();
+      taken.close();
     }
-    for (const one of [gateway, reference]) {
-      const code = await one.end('SIGTERM');
-      if (code !== 0) faults.push(`a gateway ended with ${code}: ${one.errors().slice(-500)}`);
-    }
+    const code = await gateway.end('SIGTERM');
+    if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
     return {
       cases: kills,
       faults,
@@ -121,6 +99,17 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       ].join('; '),
     };
   });
+}
+
+/** Calls a function for each response with this status. */
+function counting(ask: Ask, status: number, count: () => void): Ask {
+  return {
+    ...ask,
+    judge: (response) => {
+      if (response.status === status) count();
+      return ask.judge(response);
+    },
+  };
 }
 
 /**

@@ -29,12 +29,15 @@ export interface OverloadOptions {
  * Sends three times as many requests as the upstream can handle, each for a different page. Portico must use the
  * upstream's whole capacity and refuse all other requests immediately.
  */
-export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOptions): Promise<ProofResult> {
-  return withScene(async ({ upstream, startGateway }) => {
+export function overloadUpstream(
+  { seconds, delayMs = 50, tick }: OverloadOptions,
+  inScene = withScene,
+): Promise<ProofResult> {
+  return inScene(async ({ upstream, startGateway }) => {
     const gateway = await startGateway({ upstream: { concurrency: 16, queue: 16, queueTimeoutMs: 250 } });
     await upstream.set({ delayMs });
     let key = 0;
-    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1)}`);
+    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `new${(key += 1)}`);
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: 16 }, Math.min(1, seconds / 4));
     tick('measuring the peak');
@@ -61,11 +64,11 @@ export function overloadUpstream({ seconds, delayMs = 50, tick }: OverloadOption
  * Sends three times as many requests as the process can handle, over many connections, each for a stored page.
  * Portico must keep working at its peak, and the admin side must remain usable.
  */
-export function overloadProcess({ seconds, tick }: OverloadOptions): Promise<ProofResult> {
-  return withScene(async ({ startGateway }) => {
+export function overloadProcess({ seconds, tick }: OverloadOptions, inScene = withScene): Promise<ProofResult> {
+  return inScene(async ({ startGateway }) => {
     const gateway = await startGateway({ cache: { freshSeconds: 3600 } });
     let key = 0;
-    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `key${(key += 1) % 20}`);
+    const next = (client: number) => pageAsk(CALLERS[client % CALLERS.length] ?? '', `stored${(key += 1) % 20}`);
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: CLIENTS }, Math.min(3, seconds / 2));
     tick('measuring the peak');

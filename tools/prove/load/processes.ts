@@ -39,6 +39,7 @@ export interface GatewayProcess {
   readonly adminPort: number;
   /** The working directory, which contains the configuration and the gateway's files. */
   readonly folder: string;
+  /** Returns the process id, or 0 if the process is not running. */
   readonly pid: () => number;
   /** Resident memory in bytes. */
   rssBytes(): number;
@@ -51,16 +52,18 @@ export interface GatewayProcess {
   signal(name: NodeJS.Signals): void;
   /** Rewrites the configuration file with the changed keys. The gateway reads it at the next reload or startup. */
   configure(changes: GatewayConfig): void;
+  /**
+   * Replaces the configuration that the gateway was started with, and waits until the gateway has reloaded it. Returns
+   * false if the gateway refuses the reload, for example because a changed key requires a restart.
+   */
+  reload(config: GatewayConfig): Promise<boolean>;
   /** Ends the process with a signal. Returns the exit code once the process has ended. */
   end(name: NodeJS.Signals): Promise<number | null>;
   /** Restarts the process with the same files after it has ended, and waits until it is ready. */
   start(): Promise<void>;
 }
 
-/**
- * The processes and the folder of one scenario. When the scenario ends, the processes are stopped and the folder is
- * removed.
- */
+/** The processes of one scenario. */
 export interface Scene {
   readonly upstream: UpstreamProcess;
   /**
@@ -70,8 +73,12 @@ export interface Scene {
   startGateway(config?: GatewayConfig, variables?: NodeJS.ProcessEnv): Promise<GatewayProcess>;
 }
 
+/** Runs a scenario with its processes. */
+export type RunScene = <Result>(run: (scene: Scene) => Promise<Result>) => Promise<Result>;
+
 /** The metrics that count reloads. */
 export const RELOADS = {
+  all: /^portico_reloads_total\{/,
   applied: /^portico_reloads_total\{outcome="applied"/,
   refused: /^portico_reloads_total\{outcome="refused"/,
 };
@@ -87,6 +94,16 @@ export interface ProcessGroup {
 
 /** Runs a scenario. Then stops its processes and removes its folder, even if the scenario failed. */
 export async function withProcesses<Result>(run: (group: ProcessGroup) => Promise<Result>): Promise<Result> {
+  const { group, close } = openProcessGroup();
+  try {
+    return await run(group);
+  } finally {
+    await close();
+  }
+}
+
+/** Creates a group without processes. `close` stops the processes that it contains by then, and removes its folder. */
+export function openProcessGroup(): { readonly group: ProcessGroup; close(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
   const killAll = () => {
@@ -94,27 +111,28 @@ export async function withProcesses<Result>(run: (group: ProcessGroup) => Promis
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', killAll);
-  try {
-    return await run({ folder, children });
-  } finally {
-    process.removeListener('exit', killAll);
-    await Promise.all([...children].map((child) => endOf(child, 'SIGKILL')));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
+  return {
+    group: { folder, children },
+    async close() {
+      process.removeListener('exit', killAll);
+      await Promise.all([...children].map((child) => endOf(child, 'SIGKILL')));
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
-/** Runs a scenario with the scripted upstream. */
-export function withScene<Result>(run: (scene: Scene) => Promise<Result>): Promise<Result> {
-  return withProcesses(async (group) => {
+/** Runs a scenario with the scripted upstream and with processes that no other scenario uses. */
+export const withScene: RunScene = (run) =>
+  withProcesses(async (group) => {
     const upstream = await startUpstream(group.children);
     return run({
       upstream,
       startGateway: (config = {}, variables = {}) => startGateway(group, upstream.url, { config, variables }),
     });
   });
-}
 
-async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProcess> {
+/** Starts the scripted upstream. */
+export async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProcess> {
   const child = fork(join(import.meta.dirname, 'scripted-upstream.ts'), { execArgv: [] });
   children.add(child);
   const report = async () => (await once(child, 'message'))[0] as UpstreamReport;
@@ -132,20 +150,21 @@ async function startUpstream(children: Set<ChildProcess>): Promise<UpstreamProce
 }
 
 /**
- * Starts a gateway in its own folder and waits until it is ready. If the configuration does not specify ports, the
- * system chooses them at every start.
+ * Starts a gateway in its own folder and waits until it is ready. Without an upstream, it runs the reference server. If
+ * the configuration does not specify ports, the system chooses them at every start.
  */
 export async function startGateway(
   { folder: groupFolder, children }: ProcessGroup,
-  upstreamUrl: string,
+  upstreamUrl: string | undefined,
   { config, variables = {} }: { readonly config: GatewayConfig; readonly variables?: NodeJS.ProcessEnv },
 ): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(groupFolder, 'gateway-'));
+  let startedWith = config;
   // Other users must not be able to read files with secrets.
   writeFileSync(join(folder, 'roles.yaml'), await rolesText(), { mode: 0o600 });
   const configure = (changes: GatewayConfig) => {
     const merged: Record<string, unknown> = { ...baseConfig(upstreamUrl) };
-    for (const [key, value] of [...Object.entries(config), ...Object.entries(changes)])
+    for (const [key, value] of [...Object.entries(startedWith), ...Object.entries(changes)])
       merged[key] = typeof value === 'object' ? { ...(merged[key] as object | undefined), ...value } : value;
     merged['listen'] = { port: 0, adminPort: 0, ...(merged['listen'] as object | undefined) };
     // The file is replaced, so that a reload never reads an incomplete file.
@@ -157,7 +176,7 @@ export async function startGateway(
   writeFileSync(errorFile, '', { mode: 0o600 });
   let child: ChildProcess | undefined;
   let ports = { port: 0, adminPort: 0 };
-  const pid = () => child?.pid ?? 0;
+  const pid = () => (child?.exitCode === null && child.signalCode === null ? (child.pid ?? 0) : 0);
   const errors = () => readFileSync(errorFile, 'utf8');
   const gateway: GatewayProcess = {
     get port() {
@@ -177,6 +196,14 @@ export async function startGateway(
     errors,
     signal: (name) => void child?.kill(name),
     configure,
+    reload: async (next) => {
+      startedWith = next;
+      configure({});
+      const [before, applied] = [await gateway.metric(RELOADS.all), await gateway.metric(RELOADS.applied)];
+      gateway.signal('SIGHUP');
+      while ((await gateway.metric(RELOADS.all)) === before) await pause(20);
+      return (await gateway.metric(RELOADS.applied)) > applied;
+    },
     end: async (name) => {
       if (child === undefined) return null;
       children.delete(child);
@@ -232,7 +259,7 @@ export function isReady(adminPort: number): Promise<boolean> {
  * Returns the configuration shared by all scenarios: all checks enforced, small timeouts, files in the working
  * directory.
  */
-function baseConfig(upstreamUrl: string): Record<string, unknown> {
+function baseConfig(upstreamUrl: string | undefined): Record<string, unknown> {
   return {
     mode: 'strict',
     checks: { responses: 'enforce' },

@@ -40,9 +40,13 @@ const RELOADED: readonly GatewayConfig[] = [
  * Reloads the configuration several times per second under load: three times with changes, and once with an error. No
  * request may be lost or receive an unexpected response.
  */
-export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
-  return withScene(async ({ startGateway }) => {
+export function reloadUnderLoad(
+  { seconds, perSecond, tick }: RestartOptions,
+  inScene = withScene,
+): Promise<ProofResult> {
+  return inScene(async ({ startGateway }) => {
     const gateway = await startGateway();
+    const before = { all: await gateway.metric(RELOADS.all), applied: await gateway.metric(RELOADS.applied) };
     const running = startLoad({
       connections: CONNECTIONS,
       port: () => gateway.port,
@@ -57,7 +61,7 @@ export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): P
       const next = RELOADED[reloads % RELOADED.length] ?? {};
       gateway.configure(next);
       gateway.signal('SIGHUP');
-      if (!(await untilReloaded(gateway, reloads + 1))) {
+      if (!(await untilReloaded(gateway, before.all + reloads + 1))) {
         faults.push(`reload ${reloads + 1} did not end`);
         break;
       }
@@ -65,7 +69,7 @@ export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): P
     }
     const counts = await running.stop();
     faults.push(...faultsOf(counts));
-    const applied = await gateway.metric(RELOADS.applied);
+    const applied = (await gateway.metric(RELOADS.applied)) - before.applied;
     const refused = Math.floor(reloads / RELOADED.length);
     if (applied !== reloads - refused) faults.push(`${applied} of ${reloads - refused} valid reloads were applied`);
     const code = await gateway.end('SIGTERM');
@@ -83,7 +87,7 @@ export function reloadUnderLoad({ seconds, perSecond, tick }: RestartOptions): P
 async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
   const giveUpAt = performance.now() + 60_000;
   while (performance.now() < giveUpAt) {
-    if ((await gateway.metric(/^portico_reloads_total\{/)) >= reloads) return true;
+    if ((await gateway.metric(RELOADS.all)) >= reloads) return true;
     await pause(50);
   }
   return false;
@@ -93,8 +97,11 @@ async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<
  * Restarts two gateways in turn under load. The clients behave like a load balancer: they open connections only to a
  * gateway whose `/readyz` returns 200. No request may be lost.
  */
-export function rollingRestart({ seconds, perSecond, tick }: RestartOptions): Promise<ProofResult> {
-  return withScene(async ({ startGateway }) => {
+export function rollingRestart(
+  { seconds, perSecond, tick }: RestartOptions,
+  inScene = withScene,
+): Promise<ProofResult> {
+  return inScene(async ({ startGateway }) => {
     // The lame-duck period is much longer than the time between the balancer's readiness checks, because a busy machine
     // delays them.
     const config = { listen: { lameDuckSeconds: 4 } };

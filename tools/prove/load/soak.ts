@@ -44,9 +44,14 @@ function createMix(): { next(client: number): Ask; violations(): number } {
  * Runs a gateway at half its peak, with upstream failures, reloads, and clients that disconnect. Nothing may be lost,
  * nothing may leak, and no response may reach the wrong caller.
  */
-export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> {
-  return withScene(async ({ upstream, startGateway }) => {
+export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): Promise<ProofResult> {
+  return inScene(async ({ upstream, startGateway }) => {
     const gateway = await startGateway({ cache: { freshSeconds: 2 } });
+    const before = {
+      reloads: await gateway.metric(RELOADS.applied),
+      refusedReloads: await gateway.metric(RELOADS.refused),
+      stored: await countInLedger(gateway.folder),
+    };
     const mix = createMix();
     const faults: string[] = [];
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
@@ -94,13 +99,13 @@ export function soak({ soakSeconds, tick }: ProofContext): Promise<ProofResult> 
     );
     if (soakSeconds >= LEAST_SECONDS_FOR_LIMITS && p99 > MAX_LOOP_P99_MS)
       faults.push(`the p99 of the event-loop delay was ${p99.toFixed(0)} ms`);
-    const reloads = await gateway.metric(RELOADS.applied);
-    const refusedReloads = await gateway.metric(RELOADS.refused);
+    const reloads = (await gateway.metric(RELOADS.applied)) - before.reloads;
+    const refusedReloads = (await gateway.metric(RELOADS.refused)) - before.refusedReloads;
     if (refusedReloads > 0) faults.push(`${refusedReloads} reloads were refused`);
     const dropped = await gateway.metric(/^portico_ledger_dropped_total/);
     const code = await gateway.end('SIGTERM');
     if (code !== 0) faults.push(`the gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
-    const stored = await countInLedger(gateway.folder);
+    const stored = (await countInLedger(gateway.folder)) - before.stored;
     if (stored !== mix.violations()) faults.push(`the ledger counts ${stored} of ${mix.violations()} violations`);
     if (dropped > 0) faults.push(`the ledger dropped ${dropped} records`);
 
