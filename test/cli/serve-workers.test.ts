@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
@@ -14,10 +14,27 @@ import { eventually, until } from '../builders/until.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { PATIENT, startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, startPortico, untilSays } from './run-portico.ts';
 
-/** Starts `portico serve` with two workers, in front of the reference server. */
+/** Returns functions that call the two sides of a gateway. */
+function clientOf(url: string, adminUrl: string, token?: string) {
+  const call = (target: string, more = {}) => callAt(url, `/services/v2/${target}`, { user: 'admin', ...more });
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const admin = (path: string, { headers = {}, ...more }: Call = {}) =>
+    callAt(adminUrl, path, { user: null, headers: { ...authorization, ...headers }, ...more });
+  const metrics = async () => {
+    const { text } = await admin('/metrics');
+    const lines = text.split('\n').filter((line) => line.startsWith('portico_'));
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+  };
+  const metric = async (series: string) => (await metrics()).get(series) ?? Number.NaN;
+  const api = (path: string, more: Call = {}) => admin(`/console/api/${path}`, more);
+  return { call, admin, metrics, metric, api };
+}
+
+/** Starts `portico serve` with two workers. Without a configured upstream, it runs the reference server. */
 async function serve(env: Record<string, string> = {}, token?: string) {
   const child = startPortico(['serve'], {
     PORT: '0',
@@ -33,23 +50,12 @@ async function serve(env: Record<string, string> = {}, token?: string) {
   const banner = await untilSays(child, /admin +http\S+/);
   const url = /public +(http:\/\/[^/]+)/.exec(banner)?.[1] ?? '';
   const adminUrl = /admin +(http:\S+)/.exec(banner)?.[1] ?? '';
-  const call = (target: string, more = {}) => callAt(url, `/services/v2/${target}`, { user: 'admin', ...more });
-  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const admin = (path: string, { headers = {}, ...more }: Call = {}) =>
-    callAt(adminUrl, path, { user: null, headers: { ...authorization, ...headers }, ...more });
-  const metrics = async () => {
-    const { text } = await admin('/metrics');
-    const lines = text.split('\n').filter((line) => line.startsWith('portico_'));
-    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
-  };
-  const metric = async (series: string) => (await metrics()).get(series) ?? Number.NaN;
-  const api = (path: string, more: Call = {}) => admin(`/console/api/${path}`, more);
   const pids = () =>
     execFileSync('ps', ['--ppid', String(child.pid), '-o', 'pid='], { encoding: 'utf8' })
       .trim()
       .split(/\s+/)
       .map(Number);
-  return { child, end, url, adminUrl, call, metric, metrics, admin, api, pids, out: () => out };
+  return { child, end, url, adminUrl, pids, out: () => out, ...clientOf(url, adminUrl, token) };
 }
 
 /**
@@ -77,14 +83,52 @@ const LIST = 'question.json?pageSize=2';
 const hits = (result: string) => `portico_cache_requests_total{operation="listQuestions",result="${result}"}`;
 
 describe('a gateway with two workers', () => {
-  // Most tests share one gateway, because each gateway consists of three processes. The first test needs the counts to
-  // start at 0, and the last test kills the gateway. The gateway's workers also send meaningless messages, which must
-  // not change any result.
+  // All tests share one gateway, because it consists of three processes. The first test needs the counts to start at 0,
+  // and the last test kills the gateway. The gateway's workers also send meaningless messages, which must not change
+  // any result.
+  const TOKEN = 'the-token-of-the-test';
+  const checks = { responses: 'enforce', permissions: 'off' };
+  const drift = { json: { list: [], listCount: 'none' } };
+  /** The paths for which the upstream sends `drift`. */
+  const drifting = new Set<string>();
+  const folder = tempFolder();
+  const ladderFile = join(folder, 'state', 'ladder.json');
+  const config = {
+    mode: 'strict',
+    adminToken: TOKEN,
+    operations: Object.fromEntries(
+      ['listIdeas', 'listArticles', 'listActions'].map((id) => [id, { checks, cache: { enabled: false } }]),
+    ),
+    contract: { inferred: 'on' },
+    // No worker receives this many responses for one operation until a test makes it demote a check.
+    ladder: { demote: { minAnswers: 20, windowSeconds: 60 } },
+  };
+  let upstream: FakeUpstream;
+  let receiver: OtlpReceiver;
   let shared: Awaited<ReturnType<typeof serve>>;
   beforeAll(async () => {
-    shared = await serve(corruptWorkers());
+    receiver = await startOtlpReceiver();
+    const answer: FakeHandler = (request) => (drifting.has(request.path) ? drift : exampleAnswer(request));
+    upstream = await startFakeUpstream(knowing(answer));
+    const file = join(folder, 'portico.json');
+    const complete = {
+      ...config,
+      upstream: { url: upstream.url },
+      roles: { file: join(folder, 'roles.yaml') },
+      contract: { ...config.contract, baseline: join(folder, 'baseline.yaml') },
+      ladder: { file: ladderFile, ...config.ladder },
+      overrides: { file: join(folder, 'state', 'overrides.json') },
+      ledger: { file: join(folder, 'state', 'ledger.db') },
+    };
+    const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
+    writeFileSync(complete.roles.file, roles, { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(complete), { mode: 0o600 });
+    const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
+    shared = await serve({ PORTICO_CONFIG: file, ...tracing, ...corruptWorkers() }, TOKEN);
   });
-  const purge = () => callAt(shared.adminUrl, '/cache/purge', { user: null, method: 'POST', body: { all: true } });
+  const purge = () => shared.admin('/cache/purge', { method: 'POST', body: { all: true } });
+  // Connections are given to the workers in turn, so two calls reach both workers.
+  const both = async (read: () => Promise<number>) => [await read(), await read()];
 
   it('counts the same as a single process for the same requests', async () => {
     const requests: readonly (readonly [string, object?])[] = [
@@ -101,7 +145,7 @@ describe('a gateway with two workers', () => {
       ['not/in/the/contract.json'],
       [LIST],
     ];
-    const countsOf = async ({ call, metric, metrics, api }: typeof shared) => {
+    const countsOf = async ({ call, metric, metrics, api }: ReturnType<typeof clientOf>) => {
       const agents = Array.from({ length: 2 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const statuses: number[] = [];
       for (const [index, [target, more]] of requests.entries())
@@ -119,15 +163,15 @@ describe('a gateway with two workers', () => {
       const violations = rows.map(({ count }) => count).toSorted((a, b) => a - b);
       await eventually(async () => (await metric('portico_ledger_entries')) >= rows.length);
       const all = await metrics();
-      // Times and sizes differ in every run, and each worker fetches and checks its own pages.
+      // Times and sizes differ in every run, each worker fetches and checks its own pages, and only one of the two
+      // gateways exports spans.
       const differing =
-        /_seconds_(?:bucket|sum)|_seconds$|_bytes|cache_|upstream_address|exchange_duration|portico_workers|_timestamp|configuration_info|upstream_answers|scans|check="responses"/;
+        /_seconds_(?:bucket|sum)|_seconds$|_bytes|cache_|upstream_address|exchange_duration|portico_workers|_timestamp|configuration_info|trace_|upstream_answers|scans|check="responses"/;
       return { statuses, violations, counts: [...all].filter(([name]) => !differing.test(name)) };
     };
-    const single = await serve({ PORTICO_WORKERS: '1' });
-    const [one, two] = [await countsOf(single), await countsOf(shared)];
-    single.child.kill('SIGTERM');
-    expect(await single.end).toMatchObject({ code: 0 });
+    const single = await startTestGateway({ upstream, real: true, keepAccounts: true, config });
+    const [one, two] = [await countsOf(clientOf(single.url, single.adminUrl, TOKEN)), await countsOf(shared)];
+    await single.close();
     expect(two.statuses).toEqual(one.statuses);
     expect(two.counts).toEqual(one.counts);
     expect(two.violations).toEqual(one.violations);
@@ -249,87 +293,25 @@ describe('a gateway with two workers', () => {
     expect(err).not.toMatch(/ {2}at /);
   });
 
-  it('counts the requests of both workers, purges both, and keeps counting after a crash', async () => {
-    const { call, metric, pids } = shared;
+  it('counts the requests of both workers, and purges both', async () => {
+    const { call, metric } = shared;
     await purge();
     const counts = async () => [await metric(hits('miss')), await metric(hits('hit'))] as const;
     const [missesBefore, hitsBefore] = await counts();
     // Connections are given to the workers in turn, so each worker fetches the page once.
     for (let count = 0; count < 6; count += 1) expect((await call(LIST)).status).toBe(200);
     expect(await counts()).toEqual([missesBefore + 2, hitsBefore + 4]);
-    expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
     expect((await purge()).json).toEqual({ purged: 2 });
     for (let count = 0; count < 2; count += 1) await call(LIST);
     expect(await metric(hits('miss'))).toBe(missesBefore + 4);
-
-    const [first = 0] = pids();
-    process.kill(first, 'SIGKILL');
-    await eventually(() => !pids().includes(first));
-    // In the meantime, the other worker serves all requests.
-    for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
-    await eventually(() => pids().length === 2);
-    expect(await metric(hits('miss'))).toBeGreaterThanOrEqual(missesBefore + 4);
-    expect(await metric('portico_worker_restarts_total')).toBe(1);
-    await eventually(async () => (await metric('portico_workers')) === 2);
   });
-
-  it('leaves no worker running if the primary process is killed', async () => {
-    const { child, end, pids } = shared;
-    const workers = pids();
-    expect(workers).toHaveLength(2);
-    child.kill('SIGKILL');
-    await end;
-    const isRunning = (pid: number) => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
-    await until(() => !workers.some(isRunning));
-  });
-});
-
-describe('another gateway with two workers', () => {
-  // The three tests share one gateway.
-  const checks = { responses: 'enforce', permissions: 'off' };
-  const drift = { json: { list: [], listCount: 'none' } };
-  const drifting = new Set<string>();
-  const folder = tempFolder();
-  const ladderFile = join(folder, 'state', 'ladder.json');
-  let receiver: OtlpReceiver;
-  let shared: Awaited<ReturnType<typeof serve>>;
-  beforeAll(async () => {
-    receiver = await startOtlpReceiver();
-    const answer: FakeHandler = (request) => (drifting.has(request.path) ? drift : exampleAnswer(request));
-    const upstream = await startFakeUpstream(knowing(answer));
-    const file = join(folder, 'portico.json');
-    const config = {
-      mode: 'staging',
-      adminToken: 'the-token-of-the-test',
-      upstream: { url: upstream.url },
-      roles: { file: join(folder, 'roles.yaml') },
-      operations: { listIdeas: { checks }, listQuestions: { checks }, listArticles: { checks } },
-      cache: { enabled: false },
-      contract: { baseline: join(folder, 'baseline.yaml') },
-      ladder: { file: ladderFile, demote: { minAnswers: 5, windowSeconds: 60 } },
-      overrides: { file: join(folder, 'state', 'overrides.json') },
-      ledger: { file: ':memory:' },
-    };
-    const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
-    writeFileSync(config.roles.file, roles, { mode: 0o600 });
-    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-    const env = { PORTICO_CONFIG: file, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PORTICO_INSTANCE: 'qa' };
-    shared = await serve(env, config.adminToken);
-  });
-  // Connections are given to the workers in turn, so two calls reach both workers.
-  const both = async (read: () => Promise<number>) => [await read(), await read()];
 
   it('exports the spans of both workers, and shows their exemplars and the sum of their spans', async () => {
     const { admin, call, metric } = shared;
-    for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
-    await until(() => receiver.spans.filter(({ kind }) => kind === 'server').length === 4);
-    const instances = new Set(receiver.spans.map(({ resource }) => resource['service.instance.id']));
+    const spans = () => receiver.spans.filter(({ kind, name }) => kind === 'server' && name.endsWith('/article.json'));
+    for (let count = 0; count < 4; count += 1) expect((await call('article.json')).status).toBe(200);
+    await until(() => spans().length === 4);
+    const instances = new Set(spans().map(({ resource }) => resource['service.instance.id']));
     expect(instances.size).toBe(2);
     expect([...instances].join(' ')).toMatch(/^qa-\d+ qa-\d+$/);
     // A worker counts its spans when the receiver's response arrives.
@@ -338,8 +320,8 @@ describe('another gateway with two workers', () => {
     );
     expect(await metric('portico_trace_spans_total{outcome="exported"}')).toBe(receiver.spans.length);
     const { text } = await admin('/metrics', { headers: { Accept: 'application/openmetrics-text' } });
-    const [, traceId] = /duration_seconds_bucket\{[^}]*listQuestions"\} \d+ # \{trace_id="(\w+)"/.exec(text) ?? [];
-    expect(receiver.spans.map((span) => span.traceId)).toContain(traceId);
+    const [, traceId] = /duration_seconds_bucket\{[^}]*listArticles"\} \d+ # \{trace_id="(\w+)"/.exec(text) ?? [];
+    expect(spans().map((span) => span.traceId)).toContain(traceId);
   });
 
   it('applies the baseline to both workers as soon as the console responds, and no longer after it is withdrawn', async () => {
@@ -365,19 +347,19 @@ describe('another gateway with two workers', () => {
     expect(await both(articles)).toEqual([502, 502]);
   });
 
-  it('applies overrides, demotions and steps of the ladder in all workers, also in one that starts later', async () => {
-    const { child, end, admin, call, metric, pids, out } = shared;
+  it('applies overrides, demotions and steps of the ladder in all workers, and keeps counting and applying them after a crash', async () => {
+    const { admin, call, metric, pids, out } = shared;
     const ideas = async () => (await call('idea.json')).status;
-    const questions = async () => (await call('question.json')).status;
+    const actions = async () => (await call('action.json')).status;
     const override = (path: string, body: object) => admin(`/overrides${path}`, { method: 'POST', body });
-    const disable = { operation: 'listQuestions', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
+    const disable = { operation: 'listActions', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
 
-    expect([...(await both(ideas)), ...(await both(questions))]).toEqual([200, 200, 200, 200]);
+    expect([...(await both(ideas)), ...(await both(actions))]).toEqual([200, 200, 200, 200]);
     expect((await override('', disable)).json).toMatchObject({ stored: true });
-    expect(await both(questions)).toEqual([503, 503]);
+    expect(await both(actions)).toEqual([503, 503]);
 
     // One worker demotes the check because of its own traffic. The other has not seen enough responses.
-    drifting.add('/services/v2/idea.json').add('/services/v2/question.json');
+    drifting.add('/services/v2/idea.json').add('/services/v2/action.json');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let refused = 0;
     while ((await call('idea.json', { agent })).status === 502) refused += 1;
@@ -388,20 +370,41 @@ describe('another gateway with two workers', () => {
     expect(await metric('portico_ladder_demotions_total{operation="listIdeas"}')).toBe(1);
     await until(() => existsSync(ladderFile) && readFileSync(ladderFile, 'utf8').includes('demoted'));
 
-    process.kill(pids()[0] ?? 0, 'SIGKILL');
-    await eventually(
-      async () => (await metric('portico_worker_restarts_total')) === 1 && (await metric('portico_workers')) === 2,
-    );
-    expect([...(await both(questions)), ...(await both(questions))]).toEqual([503, 503, 503, 503]);
+    expect([await metric('portico_workers'), await metric('portico_worker_restarts_total')]).toEqual([2, 0]);
+    const misses = await metric(hits('miss'));
+    const [first = 0] = pids();
+    process.kill(first, 'SIGKILL');
+    await eventually(() => !pids().includes(first));
+    // In the meantime, the other worker serves all requests.
+    for (let count = 0; count < 4; count += 1) expect((await call(LIST)).status).toBe(200);
+    await eventually(() => pids().length === 2);
+    expect(await metric(hits('miss'))).toBeGreaterThanOrEqual(misses);
+    expect(await metric('portico_worker_restarts_total')).toBe(1);
+    await eventually(async () => (await metric('portico_workers')) === 2);
+    expect([...(await both(actions)), ...(await both(actions))]).toEqual([503, 503, 503, 503]);
     expect([...(await both(ideas)), ...(await both(ideas))]).toEqual([200, 200, 200, 200]);
-    expect((await override('/end', { operation: 'listQuestions' })).json).toMatchObject({ stored: true });
+    expect((await override('/end', { operation: 'listActions' })).json).toMatchObject({ stored: true });
     drifting.clear();
-    expect(await both(questions)).toEqual([200, 200]);
+    expect(await both(actions)).toEqual([200, 200]);
     expect(readFileSync(ladderFile, 'utf8').match(/"move": "demoted"/g)).toHaveLength(1);
     expect(out().match(/"an operator set an override"/g)).toHaveLength(1);
     expect(out().match(/too many responses were refused/g)).toHaveLength(1);
-    child.kill('SIGTERM');
-    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it('leaves no worker running if the primary process is killed', async () => {
+    const { child, end, pids } = shared;
+    const workers = pids();
+    expect(workers).toHaveLength(2);
+    child.kill('SIGKILL');
+    await end;
+    const isRunning = (pid: number) => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    await until(() => !workers.some(isRunning));
   });
 });
 
@@ -428,12 +431,15 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
     // If a worker counted anything twice, the next batch would contain it.
     await call('question.json?page=notANumber');
     await eventually(async () => (await violation()) >= 7);
+    // Both workers know the address of the reference server, which the primary process runs.
+    for (const pageSize of [1, 2]) expect((await call(`idea.json?pageSize=${pageSize}`)).status).toBe(200);
     child.kill('SIGTERM');
-    const { out } = await end;
+    const { code, out } = await end;
+    expect(code).toBe(0);
     expect(out).not.toContain('cannot be reached');
     const report = await runInProcess(['report', '--format', 'json', '--config', file]);
     const { requests, replicas } = JSON.parse(report.out) as { requests: number; replicas: { replica: string }[] };
-    expect(requests).toBe(7);
+    expect(requests).toBe(9);
     expect(replicas.map(({ replica }) => replica).join(' ')).toMatch(/^qa-\d+ qa-\d+$/);
   });
 });
