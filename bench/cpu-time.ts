@@ -11,7 +11,7 @@ export const THREAD_GROUPS = ['main', 'v8', 'pool', 'worker', 'other'] as const;
 /** Main threads, V8's helper threads, libuv's thread pool, Node's worker threads, or other threads. */
 export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 
-/** CPU time by group of threads. */
+/** The CPU time of each group of threads. */
 export type CpuTimes = Readonly<Record<ThreadGroup, number>>;
 
 /** Returns the CPU time of a set of processes, in nanoseconds, including the time of threads that have ended. */

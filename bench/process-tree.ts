@@ -21,9 +21,9 @@ export interface Program {
 /** A running program and all its child processes. */
 export interface Running {
   readonly pid: number;
-  /** CPU time of the whole tree in nanoseconds. */
+  /** Returns the CPU time of the whole tree in nanoseconds. */
   cpuTimes(): CpuTimes;
-  /** Resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
+  /** Returns the resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
   /** Empties the output file. Programs append to the file, so their next output starts at its beginning. */
   emptyOutput(): void;

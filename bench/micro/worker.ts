@@ -9,7 +9,7 @@ export interface MicroTask {
   readonly effort: MicroEffort;
 }
 
-/** One line of the output of that process. */
+/** One line of that process's output. */
 export interface MicroLine extends StageCost {
   readonly name: string;
 }

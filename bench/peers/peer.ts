@@ -11,7 +11,7 @@ export interface PeerContext {
 export interface Peer {
   /** An id that is unique within a scenario. It is used in file names and results. */
   readonly id: string;
-  /** The name in tables. */
+  /** The name shown in tables. */
   readonly label: string;
   /** True if the server authenticates callers. */
   readonly authenticates: boolean;

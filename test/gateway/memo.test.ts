@@ -39,7 +39,7 @@ interface Asked {
 
 interface Heard {
   readonly status: number;
-  /** Header names and values, alternating. */
+  /** Alternating header names and values. */
   readonly raw: readonly string[];
   readonly fields: Readonly<Record<string, string>>;
   readonly body: Buffer;

@@ -22,7 +22,7 @@ const from = (address: string, call: Call = {}): Call => ({
   headers: { ...call.headers, 'x-forwarded-for': address },
 });
 
-/** The headers that report the budgets. */
+/** Returns the headers that report the budgets. */
 const budgets = ({ headers }: Answer) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 

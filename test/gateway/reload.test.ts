@@ -403,7 +403,8 @@ describe('a rolling restart of two gateways', () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const start = async () => {
       const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 20 } } });
-      // Much longer than the time between two readiness checks, because a busy machine delays the checks.
+      // The lame-duck period is much longer than the time between two readiness checks, because a busy machine delays
+      // the checks.
       const stop = () => gateway.gateway.close({ lameDuckSeconds: 4 });
       return { url: gateway.url, adminUrl: gateway.adminUrl, stop };
     };

@@ -212,7 +212,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     const fullAt = Date.now();
     await a.log.append(purge('while full'));
     await expect(b.redis.run({ source: "return redis.call('PING')" }, ['k'], [])).resolves.toBe('PONG');
-    // Longer than the time between two checks.
+    // The test waits for longer than the time between two checks.
     await until(() => Date.now() > fullAt + 1_200);
     expect(b.log.syncedAt()).toBeLessThanOrEqual(fullAt);
     await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '0']);

@@ -118,7 +118,7 @@ const documented = tuple(constantFrom(...OPERATIONS), query).map(([operation, te
   body: operation.body === undefined ? null : JSON.stringify(operation.body),
 }));
 
-/** A target with a few characters replaced, inserted or removed. */
+/** Generates targets with a few characters replaced, inserted or removed. */
 const mutated = (target: string) =>
   array(tuple(fc.nat(), fc.nat(2), constantFrom(...ODD_CHARACTERS, ...ODD_PIECES)), { minLength: 1, maxLength: 3 }).map(
     (changes) =>

@@ -43,7 +43,7 @@ const CRLF = '\r\n';
 type Bytes = RawCase['bytes'];
 
 const lines = (...all: readonly string[]) => [...all, '', ''].join(CRLF);
-/** A head with a credential but no `Host`. */
+/** Creates a head with a credential but no `Host`. */
 const bare =
   (requestLine: string, ...headers: readonly string[]): Bytes =>
   ({ id, target, write }) =>
@@ -84,10 +84,10 @@ const REFUSED: RawOutcome = { statuses: [400], upstream: 0, closed: true };
 const UNKNOWN_CODING: RawOutcome = { ...REFUSED, statuses: [501] };
 const SERVED: RawOutcome = { statuses: [200], upstream: 1, closed: false };
 const LAST: RawOutcome = { ...SERVED, closed: true };
-/** A refusal that leaves the connection usable. */
+/** Returns the outcome of a refusal that leaves the connection usable. */
 const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
-// A declared length, which determines where the body ends.
+// Cases for a declared length, which determines where the body ends.
 const length = (value: string) => post([`Content-Length: ${value}`], BODY);
 add(
   'a length that is',
@@ -160,7 +160,7 @@ add(
   SERVED,
 );
 
-// A transfer coding, which determines where the body ends.
+// Cases for a transfer coding, which determines where the body ends.
 const coding = (value: string) => chunked(CHUNKS, `Transfer-Encoding: ${value}`);
 add(
   'a transfer coding that is',
@@ -235,7 +235,7 @@ add(
   { statuses: [200, 400], upstream: 1 },
 );
 
-// The chunks of a body.
+// Cases for the chunks of a body.
 const sized = (value: string) => chunked(`${value}${CRLF}${BODY}${CRLF}0${CRLF}${CRLF}`);
 const trailer = (...trailers: readonly string[]) => chunked([size, BODY, '0', ...trailers, '', ''].join(CRLF));
 add(
@@ -302,7 +302,7 @@ add(
   { ...REFUSED, statuses: [431] },
 );
 
-// The Host header.
+// Cases for the Host header.
 const host = (value: string) => bare('GET TARGET HTTP/1.1', `Host: ${value}`);
 add(
   'a Host',
@@ -359,7 +359,7 @@ add(
   REFUSED,
 );
 
-// The request target.
+// Cases for the request target.
 add(
   'a target',
   {
@@ -455,7 +455,7 @@ add(
   { ...REFUSED, statuses: [431] },
 );
 
-// The version.
+// Cases for the HTTP version.
 add(
   'the version',
   {
@@ -485,7 +485,7 @@ add(
 );
 add('the version', { '1.0 with keep-alive': bare('GET TARGET HTTP/1.0', 'Connection: keep-alive') }, SERVED);
 
-// The method.
+// Cases for the method.
 add(
   'the method',
   {
@@ -567,7 +567,7 @@ add(
   { statuses: [200], upstream: 1 },
 );
 
-// The names and values of headers.
+// Cases for the names and values of headers.
 add(
   'a header',
   {
@@ -640,7 +640,7 @@ add(
   { ...REFUSED, statuses: [431] },
 );
 
-// The connection.
+// Cases for the connection, upgrades and expectations.
 add(
   'Connection',
   {
@@ -704,7 +704,7 @@ add(
   answered(100, 417),
 );
 
-// Credentials.
+// Cases for credentials.
 add(
   'two Authorization headers',
   {
@@ -751,7 +751,7 @@ add(
   { statuses: [200], upstream: 1 },
 );
 
-// Several messages on one connection.
+// Cases with several messages on one connection.
 const good = get();
 const times = (count: number, part: Bytes) => join(...Array.from({ length: count }, () => part));
 add('a pipeline of', { 'two requests': times(2, good) }, { statuses: [200, 200], upstream: 2, closed: false });
@@ -822,7 +822,7 @@ add(
   { statuses: [200, 200], upstream: 2 },
 );
 
-// Other protocols, and data that is not HTTP.
+// Cases with other protocols, and with data that is not HTTP.
 add(
   'instead of a request,',
   {
@@ -864,7 +864,7 @@ add(
 );
 add('a request after', { 'one blank line': (targets) => `\r\n${get()(targets)}` }, SERVED);
 
-// Conditional requests and ranges, for a stored page.
+// Cases with conditional requests and ranges, for a stored page.
 const page =
   (...headers: readonly string[]): Bytes =>
   (targets) =>
@@ -948,5 +948,5 @@ add(
 /** The bytes of an ordinary request. */
 export const GOOD_REQUEST: Bytes = good;
 
-/** All cases. */
+/** All cases in this file. */
 export const RAW_CASES: readonly RawCase[] = cases;

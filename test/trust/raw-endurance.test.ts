@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 const both = () => [strict, observing];
 const portOf = ({ url }: TestGateway) => Number(new URL(url).port);
-/** The open connections of this process, including the clients' ends. */
+/** Returns the open connections of this process, including the clients' ends. */
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
 /** Waits until the only open connections are those that the gateways keep open to the upstream. */

@@ -26,11 +26,11 @@ export interface RawResult extends RawOutcome {
 const AUTHORIZATION = `Authorization: ${basic('admin')}`;
 const HOST = 'Host: x';
 
-/** The next request on the connection. If the connection can still be used, the gateway serves this request. */
+/** Returns the next request on the connection. If the connection can still be used, the gateway serves this request. */
 const following = (id: string) =>
   `GET /services/v2/comment/${id}.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nConnection: close\r\n\r\n`;
 
-/** A write that must never be executed, because the connection is closed before the gateway reads it. */
+/** Returns a write that must never be executed, because the connection is closed before the gateway reads it. */
 const hidden = (id: string) =>
   `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
 
@@ -76,7 +76,7 @@ export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): R
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
-/** Much longer than any response takes, even on a busy machine. */
+/** How long to wait before giving up. Even on a busy machine, every response arrives much earlier. */
 const GIVE_UP_MS = 50_000;
 
 /** Sends bytes on a new connection and reads from it until the server closes it. */

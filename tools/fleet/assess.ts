@@ -23,9 +23,9 @@ export interface Figures {
   readonly results: Readonly<Record<CacheResult, number>>;
   /** The share of reads that were served from memory or from Redis. */
   readonly hitRatio: number;
-  /** Fetches from the upstream per read. */
+  /** The number of fetches from the upstream per read. */
   readonly fetchesPerRead: number;
-  /** Fetches per page and period. */
+  /** The number of fetches per page and period. */
   readonly fillsPerPeriod: number;
   readonly commandsPerRequest: number;
   readonly gatewayCpuUsPerRequest: number;

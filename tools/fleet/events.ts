@@ -1,7 +1,7 @@
 /** A fetch of a page by a gateway, as recorded by the upstream. */
 export interface FillEvent {
   readonly at: number;
-  /** The index of the page. */
+  /** The index of the page in the workload. */
   readonly page: number;
   /** Who the page was generated for: a caller, a role, or everyone. */
   readonly audience: string;
@@ -52,7 +52,7 @@ export interface ArrivalEvent {
   readonly ms: number | undefined;
 }
 
-/** A period of the run. */
+/** A period within a run. */
 export interface Window {
   readonly from: number;
   readonly to: number;

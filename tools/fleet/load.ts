@@ -33,7 +33,7 @@ export interface Seen {
   refused: number;
 }
 
-/** Creates an empty record. */
+/** Creates an empty record of what callers receive. */
 export function createSeen(): Seen {
   return { reads: [], writes: [], failures: [], arrivals: [], refused: 0 };
 }

@@ -64,7 +64,7 @@ export interface RedisProcess {
   ask(command: string): Promise<string>;
 }
 
-/** Starts a Redis server. */
+/** Starts a Redis server without persistence. */
 export async function startRedis({ folder, children }: ProcessGroup, path: string): Promise<RedisProcess> {
   const port = await freePort();
   let child: ChildProcess | undefined;
@@ -114,7 +114,7 @@ export interface FleetUpstream {
   read(question?: UpstreamQuestion): Promise<UpstreamLog>;
 }
 
-/** Starts the upstream. */
+/** Starts the upstream in a separate process. */
 export async function startFleetUpstream({ children }: ProcessGroup): Promise<FleetUpstream> {
   const child = fork(join(import.meta.dirname, 'upstream.ts'), { execArgv: [] });
   children.add(child);

@@ -31,7 +31,7 @@ export const CIRCUIT_SECONDS = 120;
 const REFUSED = { built: 'upstream_refused', passed: 'upstream_refused' } as const;
 const TIMEOUT = { isSilent: true, built: 'upstream_timeout', passed: 'upstream_timeout', observed: 'waits' } as const;
 
-/** Connection faults. */
+/** All connection faults. */
 export const CONNECTION_FAULTS: readonly ConnectionFault[] = [
   { name: 'refuses connections', prepare: refusing, ...REFUSED },
   {

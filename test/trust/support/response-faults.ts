@@ -50,7 +50,7 @@ export interface Fault {
   readonly isEndless?: boolean;
 }
 
-/** A response fault. */
+/** A fault in a response. */
 export interface ResponseFault extends Fault {
   readonly send: (valid: ValidResponse) => Sent;
   /** True if the fault occurs only on a connection that has already carried another request. */
@@ -78,19 +78,19 @@ const CUT = { built: 'upstream_reset', passed: 'broken' } as const;
 /** A response that is forwarded and recorded as a contract violation, or refused if responses are enforced. */
 const VIOLATION = { built: 'same', enforced: 'upstream_invalid_response', passed: 'same' } as const;
 
-/** A complete response with this body in place of the valid body. */
+/** Makes a fault send a complete response with this body in place of the valid body. */
 const instead = (body: Buffer, ...headers: string[]) => ({
   send: ({ status }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** A complete error response. */
+/** Makes a fault send a complete error response. */
 const failing = (status: number, body: Buffer, ...headers: string[]) => ({
   send: (): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** The valid body with these headers. */
+/** Makes a fault send the valid body with these headers. */
 const withHeaders = (...headers: string[]) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** The valid response, preceded by these bytes. */
+/** Makes a fault send the valid response, preceded by these bytes. */
 const after = (before: string) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: [before, ...framed(status, body, JSON_TYPE)] }),
 });
@@ -101,9 +101,9 @@ const beginning = (statusLine: string) => ({
   }),
 });
 
-/** Response faults. Connection faults are in `connection-faults.ts`. */
+/** All response faults. Connection faults are in `connection-faults.ts`. */
 export const RESPONSE_FAULTS: readonly ResponseFault[] = [
-  // Silence.
+  // Faults in which the upstream is silent.
   {
     name: 'sends no first byte',
     send: () => ({ parts: [] }),
@@ -150,7 +150,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     isEndless: true,
   },
 
-  // Lost connections.
+  // Faults in which the connection is lost.
   { name: 'resets the connection before its head', send: () => ({ parts: [], ending: 'resets' }), ...RESET },
   { name: 'closes the connection before its head', send: () => ({ parts: [], ending: 'ends' }), ...RESET },
   {
@@ -220,7 +220,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     ...VALID,
   },
 
-  // Bodies.
+  // Faults in the body.
   {
     name: 'sends malformed JSON',
     send: ({ status, body }) => {
@@ -301,7 +301,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     ...VIOLATION,
   },
 
-  // Errors.
+  // Error responses.
   {
     name: 'redirects to a login page',
     ...failing(302, PAGE, 'Content-Type: text/html', 'Location: /login?next=x'),
@@ -334,7 +334,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     passed: 'same',
   },
 
-  // Heads.
+  // Faults in the head.
   { name: 'sends interim responses first', ...after(CONTINUE.repeat(3)), ...VALID },
   { name: 'sends a storm of interim responses', ...after(CONTINUE.repeat(2000)), ...RESET },
   {

@@ -19,7 +19,7 @@ export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
   readonly sockets: ReadonlySet<Socket>;
-  /** The number of connections so far. */
+  /** Returns the number of connections so far. */
   accepted(): number;
   close(): Promise<void>;
 }

@@ -41,13 +41,13 @@ export interface GatewayProcess {
   readonly folder: string;
   /** Returns the process id, or 0 if the process is not running. */
   readonly pid: () => number;
-  /** Resident memory in bytes. */
+  /** Returns the resident memory in bytes. */
   rssBytes(): number;
-  /** The number of open sockets. */
+  /** Returns the number of open sockets. */
   sockets(): number;
   /** Reads a metric. Returns the sum of its series that match the pattern. */
   metric(pattern: RegExp): Promise<number>;
-  /** What the process has written to standard error. */
+  /** Returns what the process has written to standard error. */
   errors(): string;
   signal(name: NodeJS.Signals): void;
   /** Rewrites the configuration file with the changed keys. The gateway reads it at the next reload or startup. */
