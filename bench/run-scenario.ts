@@ -252,8 +252,8 @@ async function counted({ entry, started }: Running): Promise<number> {
 }
 
 /**
- * These patterns match the counters of violations in responses: all violations, and only those that a page with
- * undocumented fields should not cause.
+ * Both patterns match counters of violations in responses. The first matches all of them, and the second only those
+ * that a page with undocumented fields should not increase.
  */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
 const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;

@@ -15,8 +15,8 @@ export interface Proof {
 }
 
 /**
- * The key of the last verification, if every key must be new. Verifications use keys in descending order from the
- * highest, and rounds use keys in ascending order from the lowest.
+ * If every key must be new, verifications use keys in descending order from the highest, and rounds use keys in
+ * ascending order from the lowest. This is the last key that a verification used.
  */
 let lastFreshKey = 10_000_000;
 

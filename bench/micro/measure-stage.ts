@@ -19,7 +19,9 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** If more inputs than this existed at once, V8 would move them to its old generation before they were used. */
+/**
+ * If more inputs than this existed at the same time, V8 would move them to its old generation before they were used.
+ */
 const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. With fewer than that, all batches are used. */
 const LEAST_QUIET = 5;

@@ -47,7 +47,9 @@ export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;
   readonly slow?: SlowPeer;
-  /** The approximate number of requests per second of this server, if it differs from the scenario's number. */
+  /**
+   * The approximate number of requests per second that this server handles, if it differs from the scenario's number.
+   */
   readonly usualPerSecond?: number;
 }
 
@@ -61,6 +63,9 @@ export interface Scenario {
   readonly connections: number;
   readonly rounds: Rounds;
   readonly entries: readonly Entry[];
-  /** The approximate number of requests per second of the servers. It is used to estimate the duration of a run. */
+  /**
+   * The approximate number of requests per second that each server handles. It is used to estimate the duration of a
+   * run.
+   */
   readonly usualPerSecond: number;
 }

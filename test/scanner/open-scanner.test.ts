@@ -431,7 +431,7 @@ describe('the scanner', () => {
       'x-expected': ['a'],
     };
     const schema = { type: 'object', properties: { list: { type: 'array', items: item }, open: pair } };
-    // Each body differs from the first in a way that the reported differences show.
+    // Each body differs from the first in a way that the reported differences must show.
     const bodies = [
       '{"list":[{"a":1,"x":5}]}',
       '{"list":[{"a":1},{"a":1,"x":5}]}',

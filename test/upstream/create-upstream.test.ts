@@ -625,7 +625,7 @@ describe('the limit on exchanges', () => {
     await running;
   });
 
-  // If clients did not take turns, one that sends many requests at once would make all others wait or fail.
+  // If clients did not take turns, one that sends many requests at the same time would make all others wait or fail.
   it('gives waiting clients their places in turn, and takes a waiting place from the client with the most', async () => {
     const pending: RawRequest[] = [];
     const server = await startRawServer((request) => void pending.push(request));

@@ -341,7 +341,7 @@ function zipf(count: number): (fraction: number) => number {
   };
 }
 
-/** Returns one of the items, each with a probability that equals its share. `fraction` is a number in [0, 1). */
+/** Returns one of the items. The probability of each item equals its share. `fraction` is a number in [0, 1). */
 function byShare<Item extends { readonly share: number }>(items: readonly Item[], fraction: number): Item {
   let left = fraction * items.reduce((sum, { share }) => sum + share, 0);
   const chosen = items.find(({ share }) => (left -= share) < 0) ?? items.at(-1);
