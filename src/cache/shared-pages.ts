@@ -1,8 +1,8 @@
 import { hash as digest, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
@@ -132,7 +132,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   const held = new Map<string, Held>();
   // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
   // required, gateways could fetch such a page only one at a time.
-  const unstorable = new LRUCache<string, number>({ max: MAX_UNSTORABLE });
+  const unstorable = createLruMap<string, number>(MAX_UNSTORABLE);
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
 

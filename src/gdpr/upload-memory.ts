@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */
@@ -36,7 +36,7 @@ const MAX_REMEMBERED = 10_000;
 /** Creates an empty upload memory (rules, 9). The options are read for each upload. `claim` takes an upload's key. */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
-  const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  const acceptedAt = createLruMap<string, number>(MAX_REMEMBERED);
   // This map cannot grow indefinitely, because the server limits the number of uploads in progress.
   const inProgress = new Map<string, number>();
 

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { LRUCache } from 'lru-cache';
 import { createFailureLimiter } from '../identity/limits.ts';
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import { networkOf } from '../lib/network-address.ts';
 
 /** Options for access control on the admin side. Health checks and metrics require no token. */
@@ -43,7 +43,7 @@ const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer real
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
-  const lastUse = new LRUCache<string, number>({ max: RECENT_USE.max });
+  const lastUse = createLruMap<string, number>(RECENT_USE.max);
   const wasUsedRecently = (from: string, now: number) =>
     now - (lastUse.get(from) ?? -Infinity) < RECENT_USE.seconds * 1000;
   return (req, res, next) => {

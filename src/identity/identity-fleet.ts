@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
 import type { IdentityOptions } from './identity-options.ts';
@@ -165,7 +165,7 @@ const MAX_TAGS = 10_000;
  * gateway that does not have the key verifies all callers' credentials again, once for each caller.
  */
 export function createRevocations({ key, changes, mayTrust }: RevocationParts): Revocations {
-  const tags = new LRUCache<string, string>({ max: MAX_TAGS });
+  const tags = createLruMap<string, string>(MAX_TAGS);
   let memory: CredentialMemory | undefined;
 
   const tagOf = (name: string) => {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { createFairQueue } from '../lib/fair-queue.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
 type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds' | 'maxPairs'>;
@@ -107,8 +107,8 @@ export function createLoginLimiter(options: IdentityOptions['failures']): LoginL
   const { limitPerName, trustSeconds, maxPairs } = options;
   const windowMs = options.windowSeconds * 1000;
   const pairs = createFailureLimiter(options);
-  const attemptsOf = new LRUCache<string, readonly number[]>({ max: maxPairs });
-  const lastLogin = new LRUCache<string, number>({ max: maxPairs });
+  const attemptsOf = createLruMap<string, readonly number[]>(maxPairs);
+  const lastLogin = createLruMap<string, number>(maxPairs);
   return {
     begin(network, name, now) {
       const recent = (attemptsOf.get(name) ?? []).filter((at) => at > now - windowMs);

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Credential } from '../lib/basic-credentials.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
@@ -191,7 +191,7 @@ export function createVerifiedCredentials(
 ): VerifiedCredentials {
   // The expiry time is part of the value. The expiry in lru-cache would use its own clock and would remove expired
   // entries.
-  const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
+  const credentials = createLruMap<string, Verified>(cacheEntries);
   const isFresh = ({ verifiedAt, freshUntilAt }: Verified, now: number) =>
     now < freshUntilAt && (mayTrust === undefined || mayTrust(verifiedAt));
   return {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import type { Paging } from '../model/operation.ts';
@@ -41,7 +41,7 @@ export function createPageCounts(
   options: Pick<PagingOptions, 'maxAgeSeconds' | 'maxEntries'>,
   clock: Clock,
 ): PageCounts {
-  const counts = new LRUCache<string, Count>({ max: options.maxEntries });
+  const counts = createLruMap<string, Count>(options.maxEntries);
   const generations = createTagGenerations();
 
   const usable = (count: Count) => {
@@ -143,7 +143,7 @@ export function sharePageCounts(
   counts: PageCounts,
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,
 ): { readonly counts: PageCounts; readonly shared: SharedPageCounts } {
-  const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
+  const unknown = createLruMap<string, number>(MAX_UNKNOWN);
   const maxAgeMs = maxAgeSeconds * 1000;
   return {
     counts: {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { valueAt } from '../lib/json-pointer.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
@@ -28,7 +28,7 @@ export interface Ownership {
 
 /** Creates a cache of authors with a limited size and an optional lookup. */
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
-  const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
+  const authors = createLruMap<string, { readonly name: string; learnedAt: number }>(options.maxEntries);
 
   const learn = (nodeId: string, name: string, at = clock()) => {
     const known = authors.get(nodeId);

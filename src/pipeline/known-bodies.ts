@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { copyOf } from '../cache/stored-page.ts';
 import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './stage.ts';
@@ -101,7 +102,7 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
   });
   // A response is remembered only the second time its key is seen, so that responses that are never requested again
   // waste no memory.
-  const seen = new LRUCache<string, true>({ max: MAX_SEEN });
+  const seen = createLruMap<string, true>(MAX_SEEN);
   return {
     find(key, { status, mediaType, bytes }) {
       const known = bodies.get(key);

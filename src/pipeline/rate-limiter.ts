@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { LRUCache } from 'lru-cache';
 import type * as RateLimiterFlexible from 'rate-limiter-flexible';
 import { GatewayError } from '../errors/gateway-error.ts';
+import { createLruMap } from '../lib/lru-map.ts';
 import { networkOf } from '../lib/network-address.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
@@ -127,12 +127,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
           insuranceLimiter: memory,
         });
   // The library stores each key until it expires, with no limit on the number of keys.
-  const recent = new LRUCache<string, true>({
-    max,
-    dispose: (_value, key, reason) => {
-      if (reason === 'evict') void memory.delete(key);
-    },
-  });
+  const recent = createLruMap<string, true>(max, (key) => void memory.delete(key));
   return {
     /**
      * Counts a request against the budget whose owner is `text`. Redis stores the budget under `hash`. If `hash` is

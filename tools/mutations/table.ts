@@ -172,8 +172,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/rate-limiter.ts',
-    find: "if (reason === 'evict') void memory.delete(key);",
-    replace: '',
+    find: '(key) => void memory.delete(key)',
+    replace: '() => undefined',
     test: 'test/pipeline/stages/limit-rate.test.ts',
     why: 'the budgets of a botnet fill the memory',
     trust: true,
