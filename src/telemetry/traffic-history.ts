@@ -52,14 +52,16 @@ export function createTrafficHistory(
   let traffic = given;
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a new process does not yet occupy the memory for the whole hour.
-  let ring = new Uint32Array(width * steps);
+  // The ring is created when it is first needed, and the system allocates its memory pages on first use. A new process
+  // therefore does not yet occupy the memory for the whole hour.
+  let ring: Uint32Array | undefined;
   let seen = new Float64Array(width);
   let beganAt = clock();
   let current = Math.floor(beganAt / stepMs);
 
   const rowOf = (step: number) => {
     const place = ((step % steps) + steps) % steps;
+    ring ??= new Uint32Array(width * steps);
     return ring.subarray(place * width, (place + 1) * width);
   };
   const moveTo = (step: number) => {
@@ -97,7 +99,7 @@ export function createTrafficHistory(
       traffic = next;
       sources = sourcesOf(traffic);
       width = sources.reduce((sum, { length }) => sum + length, 0);
-      ring = new Uint32Array(width * steps);
+      ring = undefined;
       // Counts from before this moment are not part of the history.
       seen = Float64Array.from(sources.flatMap((source) => Array.from(source)));
       beganAt = clock();
