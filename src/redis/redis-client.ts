@@ -92,16 +92,14 @@ export function createRedisClient(
       onError: (listener) => void client.on('error', listener),
     };
   }
-  const createOne = () =>
-    createClient({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
-  const client = createOne();
+  const client = createClient({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
   // In RESP 2, a connection with a subscription accepts no other commands.
-  let subscriber: ReturnType<typeof createOne> | undefined;
+  let subscriber: ReturnType<typeof client.duplicate> | undefined;
   return {
     send: (_key, args, bytes) => client.sendCommand(args, bytesOf(bytes)),
     async subscribe(channel, listener) {
       if (subscriber === undefined) {
-        subscriber = createOne();
+        subscriber = client.duplicate();
         // An error is not reported here, because the other connection already reports that the server is unavailable.
         subscriber.on('error', () => undefined);
         await subscriber.connect();
