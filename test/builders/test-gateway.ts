@@ -150,10 +150,7 @@ function loadShared(options: ContractOptions): Contract {
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream, ledger, ladder, overrides, learn, authentication, pageBounds, permissions, redis } =
-    config as Record<string, object | undefined>;
-  const { failures } = { ...authentication } as { readonly failures?: object };
-  const { ownership } = { ...permissions } as { readonly ownership?: object };
+  const { listen, upstream, ledger, ladder, overrides, learn, redis } = config as Record<string, object | undefined>;
   // Only the startup probe's own tests turn the probe on, because many other tests count the requests that reach the
   // upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
@@ -164,10 +161,6 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ladder: { file: ':memory:', ...ladder },
     overrides: { file: ':memory:', ...overrides },
     learn: { file: ':memory:', ...learn },
-    // Large tables are allocated at startup. In tests, allocating them would take up most of the startup time.
-    authentication: { cacheEntries: 1000, ...authentication, failures: { maxPairs: 1000, ...failures } },
-    pageBounds: { maxEntries: 1000, ...pageBounds },
-    permissions: { ...permissions, ownership: { maxEntries: 1000, ...ownership } },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),
     ...(redis && { redis: { ...PATIENT, ...redis } }),
