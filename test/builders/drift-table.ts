@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 /** One row of the chaos table in the documentation. */
 export interface DriftRow {
   readonly fault: string;
-  /** The row numbers of operations, or `C` and `U` for the comment writes. Undefined for every operation. */
+  /**
+   * The row numbers of operations, or `C` and `U` for the comment writes. Undefined if the row applies to every
+   * operation.
+   */
   readonly operations: readonly string[] | undefined;
   /** The upstream's status: `ok` for the usual success status, and `-` for no response. */
   readonly status: string;

@@ -20,7 +20,7 @@ export interface SimulationSettings {
   readonly redisMs: number;
   /** The time that a change takes to reach another gateway. */
   readonly arrivalMs: number;
-  /** The number of accounts. If undefined, the accounts of the workload are used. */
+  /** The number of accounts. If undefined, the accounts in the workload are used. */
   readonly accounts?: number;
   /** The Redis commands per second that a gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
