@@ -83,9 +83,9 @@ const LIST = 'question.json?pageSize=2';
 const hits = (result: string) => `portico_cache_requests_total{operation="listQuestions",result="${result}"}`;
 
 describe('a gateway with two workers', () => {
-  // All tests share one gateway, because it consists of three processes. The first test needs the counts to start at 0,
-  // and the last test kills the gateway. The gateway's workers also send meaningless messages, which must not change
-  // any result.
+  // All tests share one gateway, because each gateway starts three processes. The first test needs the counts to start
+  // at 0, and the last test kills the gateway. The gateway's workers also send meaningless messages, which must not
+  // change any result.
   const TOKEN = 'the-token-of-the-test';
   const checks = { responses: 'enforce', permissions: 'off' };
   const drift = { json: { list: [], listCount: 'none' } };
@@ -431,7 +431,7 @@ needsProgram('redis', 'workers with a shared ledger', (path) => {
     // If a worker counted anything twice, the next batch would contain it.
     await call('question.json?page=notANumber');
     await eventually(async () => (await violation()) >= 7);
-    // Both workers know the address of the reference server, which the primary process runs.
+    // Both workers have the address of the reference server, which the primary process runs.
     for (const pageSize of [1, 2]) expect((await call(`idea.json?pageSize=${pageSize}`)).status).toBe(200);
     child.kill('SIGTERM');
     const { code, out } = await end;

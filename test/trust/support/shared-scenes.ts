@@ -7,8 +7,8 @@ import {
 } from '../../../tools/prove/load/processes.ts';
 
 /**
- * Runs scenarios one after another with the same upstream. A gateway that a scenario leaves running is used again: when
- * the next scenario starts a gateway, this one reloads its configuration, which is much cheaper. If the configurations
+ * Runs scenarios one after another with the same upstream. The next scenario reuses the gateways that a scenario leaves
+ * running: it reloads their configuration, which is much cheaper than starting a new gateway. If the configurations
  * differ in keys that require a restart, a new gateway is started.
  */
 export async function openSharedScenes(): Promise<{ readonly inScene: RunScene; close(): Promise<void> }> {

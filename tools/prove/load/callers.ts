@@ -106,7 +106,7 @@ export function writeAsk(name: string): Ask {
   };
 }
 
-/** A request for a page of the reference server's questions. */
+/** Returns a request for a page of the reference server's questions. */
 export function listAsk(name: string, key: string): Ask {
   return {
     message: messageOf('GET', `${PATH}?pageSize=1&q=${key}`, name),

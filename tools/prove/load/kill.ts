@@ -10,7 +10,7 @@ import { startGateway, withProcesses } from './processes.ts';
 import { countInLedger } from './soak.ts';
 
 const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
-/** An account of the reference server. */
+/** An account on the reference server. */
 const CALLER = 'admin';
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;

@@ -102,7 +102,7 @@ export async function withProcesses<Result>(run: (group: ProcessGroup) => Promis
   }
 }
 
-/** Creates a group without processes. `close` stops the processes that it contains by then, and removes its folder. */
+/** Creates an empty process group. `close` stops all processes that have been added to it and removes its folder. */
 export function openProcessGroup(): { readonly group: ProcessGroup; close(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'portico-prove-'));
   const children = new Set<ChildProcess>();
