@@ -175,8 +175,9 @@ interface ProberParts {
 }
 
 /**
- * Sends writes at regular intervals. After the response to each write, it repeatedly requests a page from each gateway
- * directly, without the balancer, until the page shows the write. All gateways have stored that page beforehand.
+ * Sends writes at regular intervals. After the response to each write, the prober repeatedly requests a page from each
+ * gateway directly, without the balancer, until the page shows the write. All gateways have stored that page
+ * beforehand.
  */
 export function startProber(parts: ProberParts, seen: Seen): Prober {
   const { workload, port, everyMs, giveUpMs } = parts;

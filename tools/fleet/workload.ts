@@ -54,8 +54,8 @@ export interface Workload {
   readonly writes: readonly WriteKind[];
   readonly accounts: readonly Account[];
   /**
-   * Chooses a page: first a list operation, by its share, and then one of the operation's pages, by a Zipf
-   * distribution.
+   * Chooses a page: first a list operation, according to the operations' shares, and then one of that operation's
+   * pages, according to a Zipf distribution.
    */
   choosePage(random: SeededRandom): Page;
   /** Chooses a write, and the node that the write changes. */
