@@ -50,7 +50,7 @@ export const ladderOptionsSchema = {
     file: {
       type: 'string',
       minLength: 1,
-      description: 'The file that stores promotions and demotions, relative to the working folder, or :memory:.',
+      description: 'The file that stores promotions and demotions, relative to the working directory, or :memory:.',
     },
     promote: {
       type: 'object',

@@ -23,7 +23,7 @@ export const learnOptionsSchema = {
     file: {
       type: 'string',
       minLength: 1,
-      description: 'The file that stores observations, relative to the working folder, or :memory:.',
+      description: 'The file that stores observations, relative to the working directory, or :memory:.',
     },
   },
 };

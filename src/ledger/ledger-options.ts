@@ -43,7 +43,7 @@ export const ledgerOptionsSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'A path, relative to the working folder, or :memory: for a ledger that is lost when the process ends.',
+        'A path, relative to the working directory, or :memory: for a ledger that is lost when the process ends.',
     },
     retentionDays: {
       type: 'number',

@@ -22,7 +22,7 @@ export const overridesOptionsSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'The file that stores active overrides, relative to the working folder, or :memory:; the audit trail is next to it.',
+        'The file that stores active overrides, relative to the working directory, or :memory:; the audit trail is next to it.',
     },
     maxHours: {
       type: 'number',

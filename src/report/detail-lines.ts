@@ -169,9 +169,9 @@ function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | u
 const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /**
- * Returns a YAML block for the configuration. It allows all undocumented requests in a report, except those for which
- * `isAllowed` returns true. Requests with accepted violations are included, because accepting a violation does not
- * allow any requests.
+ * Returns a YAML block for the configuration. It allows all requests for undocumented paths in a report, except those
+ * for which `isAllowed` returns true. Requests with accepted violations are included, because accepting a violation
+ * does not allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,
@@ -193,7 +193,7 @@ export function suggestAllowLines(
   };
   const never = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
   return [
-    '# Entries for undocumented requests. Delete the entries that your clients do not need.',
+    '# Entries for undocumented paths. Delete the entries that your clients do not need.',
     '# {id} and {name} match any one segment, and /** matches everything below.',
     ...(report.dropped === 0 ? [] : ['# The ledger dropped records, so entries can be missing.']),
     'undocumented:',

@@ -79,13 +79,13 @@ describe('settings', () => {
     expect(load('cache:\nlisten:\n  port:\n', { env: { PORT: '', PORTICO_MODE: '' } }).listen.port).toBe(8080);
   });
 
-  it('resolve the roles file relative to the configuration, or to the working folder for flags and variables', () => {
+  it('resolve the roles file relative to the configuration, or to the working directory for flags and variables', () => {
     expect(load('').roles.file).toMatch(/config[/\\]roles\.yaml$/);
     const typed = load('', { env: { PORTICO_ROLES: 'mine.yaml' } });
     expect(typed.roles.file).toMatch(/portico-config-\w+[/\\]mine\.yaml$/);
   });
 
-  it('come from the package if the working folder has no configuration', () => {
+  it('come from the package if the working directory has no configuration', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'portico-empty-'));
     const settings = loadSettings({ env: {}, cwd });
     rmSync(cwd, { recursive: true });

@@ -47,7 +47,7 @@ export const reportCommand: Command = {
       help: 'Only one of the gateways that share a ledger in Redis, and only its last 48 hours.',
     },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
-    { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented requests in the ledger.' },
+    { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented paths in the ledger.' },
     ...FAIL_FLAGS,
     { name: 'allow-empty', help: 'Let --fail-on pass if the ledger does not exist or is empty.' },
   ],

@@ -77,7 +77,7 @@ describe('limit-rate', () => {
     expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
   });
 
-  it('asks for the longest wait if several budgets are used up', async () => {
+  it('asks for the longest wait if several budgets are exhausted', async () => {
     const takeElsewhere = async (rule: string) =>
       Promise.resolve({ remainingPoints: 0, msBeforeNext: rule === 'long' ? 40_000 : 5_000, isUsedUp: true });
     const rules = [RULE, { ...RULE, name: 'long' }];
@@ -114,7 +114,7 @@ describe('limit-rate', () => {
     expect(limited).toHaveLength(6);
   });
 
-  // Anyone can send another caller's name. If unverified names had their own budgets, an attacker could use up a
+  // Anyone can send another caller's name. If unverified names had their own budgets, an attacker could exhaust a
   // victim's budget, and could get new budgets by inventing names.
   it('counts callers who are not verified by network, whatever name they claim', async () => {
     const { handle, exchangeOf, passed } = stageWith([RULE]);
