@@ -85,7 +85,11 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
     received: (count) => until(() => fake.requests.length >= count),
     close: () => closeServer(server),
   };
-  cleanUpAfterFile(fake.close);
+  cleanUpAfterFile(async () => {
+    await fake.close();
+    // The variables of a test file exist until its worker ends. The requests that they refer to must not.
+    fake.requests.length = 0;
+  });
   return fake;
 }
 

@@ -90,7 +90,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   try {
     const { settings, faults } = await read();
     if (faults.length > 0) throw new StartFault(faults);
-    const gateway = await createGateway(settings, {
+    let running: Gateway | undefined = await createGateway(settings, {
       env,
       loadContract: loadShared,
       logStream: { write: (line: string) => void log.push(line) },
@@ -100,9 +100,12 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     });
     let closed: Promise<void> | undefined;
     const test: TestGateway = {
-      url: gateway.publicUrl,
-      adminUrl: gateway.adminUrl,
-      gateway,
+      url: running.publicUrl,
+      adminUrl: running.adminUrl,
+      get gateway() {
+        if (running === undefined) throw new Error('the gateway belongs to a file whose tests have ended');
+        return running;
+      },
       log,
       async lineOf(requestId) {
         // The search runs backward, because a log can be long and the expected line is one of the last.
@@ -119,16 +122,21 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       async reload(changes = {}) {
         ({ config = config, roles = roles, upstream: url = url } = changes);
         try {
-          return await gateway.reload('program');
+          return await test.gateway.reload('program');
         } finally {
           cleanUp();
         }
       },
-      call: (target, call) => callAt(gateway.publicUrl, target, call),
-      admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
-      close: () => (closed ??= gateway.close().finally(cleanUp)),
+      call: (target, call) => callAt(test.url, target, call),
+      admin: (target, call) => callAt(test.adminUrl, target, { user: null, ...call }),
+      close: () => (closed ??= test.gateway.close().finally(cleanUp)),
     };
-    cleanUpAfterFile(test.close);
+    cleanUpAfterFile(async () => {
+      await test.close();
+      // The variables of a test file exist until its worker ends. The gateway that they refer to must not.
+      running = undefined;
+      log.length = 0;
+    });
     return test;
   } finally {
     cleanUp();
