@@ -76,8 +76,8 @@ function countLine(verdicts: readonly Verdict[]): string {
 const methodOf = ({ requests, maxSeconds }: WarmUpRule) =>
   `Only one server runs at a time. It has one core to itself; wrk, the upstream and the benchmark share the other one.
 Each server is started, verified, warmed up, measured in all its rounds, and stopped before the next one starts. The
-yardstick is the CPU time of a fixed task on the same core before the server starts. If the yardsticks of two rows
-differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
+yardstick is the CPU time that a fixed task takes on the same core just before the server starts. If the yardsticks of
+two rows differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
 
 The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
 are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row states that the warm-up

@@ -53,7 +53,7 @@ export function listed(names: readonly string[]): readonly string[] {
   return [`${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-/** Returns whether a URL points to a public network without encryption. */
+/** Returns whether requests to a URL would cross a public network unencrypted. */
 export function isClearAndPublic(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === 'http:' && !isPrivateHost(new URL(url).hostname);
 }

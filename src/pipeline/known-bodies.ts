@@ -73,7 +73,7 @@ export interface KnownBodies {
   remember(key: string, body: KnownBody): void;
 }
 
-/** The maximum total size of the remembered bodies of all operations, in bytes. */
+/** The maximum total size of all remembered bodies, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
 // The size of the largest body that is remembered, as a fraction of the limit. A larger body would evict too many

@@ -270,7 +270,7 @@ describe('guessing', () => {
     // After this many refusals, the queue is full, and the address has taken all the positions that it may take.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
-    // No delayed probe has ended yet, not even because of a deadline.
+    // No delayed probe has ended yet, not even by reaching its deadline.
     expect(turnedAway).toBeLessThanOrEqual(29);
     held.resolve(undefined);
     await Promise.all(flood);

@@ -101,7 +101,7 @@ function closureKeys(
 // Matches the references in a serialized schema.
 const REFERENCE = /"\$ref":"([^"]*)"/g;
 
-/** Returns the path of the schema to which a reference in a file refers. */
+/** Returns the path of the schema that a reference in a file points to. */
 function pathOf(reference: string, file: string): string {
   const { origin, pathname } = new URL(reference, SCHEMA_BASE + file);
   return (origin + pathname).slice(SCHEMA_BASE.length);
