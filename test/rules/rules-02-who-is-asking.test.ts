@@ -228,6 +228,8 @@ describe('rules 2: calibration', () => {
     expectError(await real.call(QUESTIONS, { user: 'alice' }), 503, 'verification_unavailable');
     fake.handler = knowing();
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
+    // This gateway would repeat its calibration during later tests, which expect only their own requests.
+    await real.close();
   });
 });
 
@@ -301,9 +303,7 @@ describe('rules 2: credentials for the upstream', () => {
           : { json: { author: { username: operation.allowed } } };
       await send(service, operation, operation.allowed);
       const expected = independent.has(operation.id) ? 'robot' : operation.allowed;
-      // In this test file, another gateway may be calibrating its probe on the same upstream.
-      const asked = fake.requests.filter(({ target }) => !target.endsWith('/jobs/gdpr/0.json'));
-      expect(new Set(asked.map(({ user }) => user))).toEqual(new Set([expected]));
+      expect(new Set(fake.requests.map(({ user }) => user))).toEqual(new Set([expected]));
     });
 
     it.each(['getComment', 'listNodeComments', 'listAnswerComments'])(
