@@ -70,7 +70,7 @@ export interface Services extends LastingServices, Acceptance {
   readonly lookUp: FetchJson;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
-  /** The number of reloads that stopped accepting a violation. */
+  /** The number of reloads after which a violation was no longer accepted. */
   readonly withdrawals: number;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;

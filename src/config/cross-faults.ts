@@ -99,7 +99,7 @@ function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
   return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
 }
 
-// The `observe` mode neither changes nor stores responses (rules, 1).
+// In `observe` mode, Portico neither changes nor stores responses (rules, 1).
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
@@ -128,7 +128,7 @@ function listenFaults(settings: Settings): ConfigProblem[] {
   return problems;
 }
 
-// CORS adds headers to responses, which the `observe` mode must not do.
+// CORS adds headers to responses, which must not happen in `observe` mode.
 function corsFaults({ cors, mode }: Settings): ConfigProblem[] {
   if (cors === undefined) return [];
   const problems: ConfigProblem[] = [];
@@ -271,7 +271,7 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 }
 
 /**
- * Returns an error for each setting that enforces permissions in the `observe` mode for an operation with private
+ * Returns an error for each setting that enforces permissions in `observe` mode for an operation with private
  * fields. This mode does not change responses, so callers without the permission would still receive the private fields
  * (rules, 3).
  */

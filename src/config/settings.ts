@@ -152,7 +152,7 @@ export function workerShare(settings: Settings): Settings {
 }
 
 /**
- * Returns whether the upstream limits are only observed and not enforced. This is the case in the `observe` mode, in
+ * Returns whether the upstream limits are only observed and not enforced. This is the case in `observe` mode, in
  * which a slow upstream must look the same with and without Portico.
  */
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {

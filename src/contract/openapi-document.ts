@@ -110,9 +110,9 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** The basis for the option's name. */
+  /** States how the option's name is known. */
   readonly optionProvenance: Provenance;
-  /** The basis for the option's target and permission. */
+  /** States how the option's target and permission are known. */
   readonly mappingProvenance: Provenance;
 }
 
@@ -141,7 +141,7 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** Returns the name of the component to which a reference refers, which is the reference's last segment. */
+/** Returns the name of the component that a reference points to, which is the last segment of the reference. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

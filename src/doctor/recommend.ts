@@ -14,7 +14,7 @@ const WIDTH = 100;
 type Branch = Map<string, Branch | Recommendation>;
 
 /**
- * Returns the recommended configuration as YAML, with the reason above each key. It starts with the `observe` mode,
+ * Returns the recommended configuration as YAML, with the reason above each key. It starts in `observe` mode,
  * because only recorded traffic shows what can be enforced.
  */
 export function recommendedConfiguration({

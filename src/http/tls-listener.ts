@@ -35,7 +35,7 @@ export function createTlsServer(
   const handshakes = new Map<string, Handshake>();
   server.on('connection', (socket: Socket) => {
     const peer = peerOf(socket);
-    // A handshake takes only a few round trips, so a closing listener treats it like an idle connection.
+    // A handshake takes only a few round trips, so a closing listener does not wait for it to complete.
     handshakes.set(peer, { idle: true, end: () => socket.destroy() });
     socket.once('close', () => handshakes.delete(peer));
   });

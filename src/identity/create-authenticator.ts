@@ -47,7 +47,7 @@ export interface AuthenticationResult {
 /** Determines the principals of requests. */
 export interface Authenticator {
   /**
-   * Determines a request's principal. Returns synchronously if no verification is needed, because the credential is
+   * Determines a request's principal. Returns synchronously if no verification is needed, that is, if the credential is
    * missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
    * caller is refused. At the `report` and `off` levels, never fails.
    */

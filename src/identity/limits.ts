@@ -83,7 +83,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
       const attempts = names?.get(name) ?? [];
       const index = attempts.indexOf(now);
       if (names === undefined || index < 0) return;
-      // A pair without failures is removed, so that successful logins do not exhaust the network's share.
+      // A name without failures is removed, so that successful logins do not exhaust the network's share.
       if (attempts.length === 1) drop(network, names, name);
       else names.set(name, attempts.toSpliced(index, 1));
     },

@@ -106,7 +106,7 @@ function periodWords(ms: number): string {
 export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
- * Returns the results of one of an operation's checks in a snapshot, across all releases. A response counts as passed
+ * Returns the results in a snapshot for one check of one operation, across all releases. A response counts as passed
  * if it was reported or refused only because of violations that have since been accepted.
  */
 export function countsOf(

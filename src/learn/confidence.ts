@@ -14,14 +14,14 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Returns the word that describes a confidence. */
+/** Returns the word that describes a confidence value. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
   return shown >= 0.7 ? 'fair' : 'low';
 }
 
-/** Rounds a confidence to two decimals for display. The result is 0.99 at most, because no statement is certain. */
+/** Rounds a confidence value to two decimals for display. The maximum is 0.99, because no statement is certain. */
 export function shownConfidence(confidence: number): number {
   return Math.min(0.99, Math.round(confidence * 100) / 100);
 }

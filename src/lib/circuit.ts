@@ -18,7 +18,7 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
 /** Called when a circuit opens and when it closes after a successful trial, but not after a failed trial. */
 type CircuitListener = (change: { readonly opened: boolean; readonly openMs: number }) => void;
 
-/** A circuit breaker. It blocks attempts after a certain number of consecutive failures, and later allows a trial. */
+/** A circuit breaker. After a certain number of consecutive failures, it blocks attempts and later allows a trial. */
 interface Circuit {
   /**
    * Returns the number of seconds until an attempt is allowed. The number is 0 if an attempt is allowed now, and at

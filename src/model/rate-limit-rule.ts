@@ -1,4 +1,4 @@
-/** A rule of `rateLimits`. */
+/** A rule in `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
   /** The unit that has its own budget: each caller, each network, or each role. */

@@ -16,7 +16,7 @@ export type OverrideChange =
       readonly level: CheckLevel;
     }
   | {
-      /** Serves stored responses without a request to the upstream. */
+      /** Serves stored responses without contacting the upstream. */
       readonly kind: 'force-stale';
       /** How long a stored response may be served after becoming stale, in seconds. */
       readonly maxStaleSeconds: number;

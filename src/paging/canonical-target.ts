@@ -46,8 +46,8 @@ function join(path: string, pieces: readonly string[]): string {
 }
 
 /**
- * Returns the index of the piece with the given name, or -1 if there is none or more than one. A repeated parameter is
- * ambiguous and is forwarded unchanged.
+ * Returns the index of the query parameter with the given name, or -1 if there is none or more than one. A repeated
+ * parameter is ambiguous and is forwarded unchanged.
  */
 function onlyIndexOf(pieces: readonly string[], name: string): number {
   const first = pieces.findIndex((piece) => isNamed(piece, name));
@@ -55,7 +55,7 @@ function onlyIndexOf(pieces: readonly string[], name: string): number {
   return isRepeated ? -1 : first;
 }
 
-/** Returns whether a piece has the given name. Names consist of letters. */
+/** Returns whether a query parameter has the given name. The given name consists of letters. */
 function isNamed(piece: string, name: string): boolean {
   if (piece.startsWith(name)) return piece.length === name.length || piece[name.length] === '=';
   if (!piece.includes('%')) return false;

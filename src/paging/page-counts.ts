@@ -277,7 +277,7 @@ export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRef
   return { code, message, detail: { in: 'query', name, message } };
 }
 
-/** Creates the refusal of a page after the last page. `pageCount` is the number of pages. */
+/** Creates the refusal for a page beyond the last page. `pageCount` is the number of pages. */
 function beyondLastPage(page: number, pageCount: number): PageRefusal {
   return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

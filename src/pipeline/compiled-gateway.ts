@@ -25,7 +25,7 @@ export interface CompiledGateway {
    * which they started. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
-  /** The limits of `rateLimits`. Undefined if `rateLimits` is not configured. */
+  /** The limits configured in `rateLimits`. Undefined if `rateLimits` is not configured. */
   readonly rateLimiter?: Pick<RateLimiter, 'rulesFor'> | undefined;
   /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;

@@ -198,7 +198,7 @@ function describePlan(
   ];
 }
 
-/** Describes the rules of `rateLimits` that apply to the caller. */
+/** Describes the rules in `rateLimits` that apply to the caller. */
 function limitSteps({ rateLimiter }: CompiledGateway, { operation, stages }: Plan, roles: readonly string[]) {
   if (!stages.includes('limit-rate')) return [];
   return (rateLimiter?.rulesFor(operation.id) ?? [])

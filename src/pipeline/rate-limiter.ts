@@ -7,7 +7,7 @@ import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
 import type { KnownRequest } from './exchange.ts';
 
-/** Counts requests against the rules of `rateLimits`. */
+/** Counts requests against the rules in `rateLimits`. */
 export interface RateLimiter {
   /** Returns the rules that can apply to an operation, or to undocumented paths. */
   rulesFor(operation: string | undefined): readonly Limit[];

@@ -50,7 +50,7 @@ const MAX_WORDS = 5;
 
 /** Returns the words of a person's name. The name may contain accents, or have the form of an address or identifier. */
 export function wordsOf(text: string): readonly string[] {
-  // The words in the URL of a page or picture come from the server, and are not part of a person's name.
+  // The words in the URL of a page or picture come from the server and are not part of a person's name.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

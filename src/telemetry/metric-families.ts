@@ -131,7 +131,7 @@ export interface HistogramFamily {
   readonly series: number;
   /** Returns this metric in the exposition format, with or without exemplars. */
   text(withExemplars?: boolean): string;
-  /** Upper bounds in seconds. An additional column counts the observations above the last bound. */
+  /** The upper bounds, in seconds. An additional column counts the observations above the last bound. */
   readonly buckets: readonly number[];
   /**
    * The number of observations in each bucket (not cumulative). There is one row per label value, one column per
@@ -148,14 +148,14 @@ export interface HistogramFamily {
 }
 
 /**
- * Upper bounds for request durations in seconds. A cache hit takes less than the first bound. A request that reaches
+ * Upper bounds for request durations, in seconds. A cache hit takes less than the first bound. A request that reaches
  * the upstream's total deadline can take longer than the last bound.
  */
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Upper bounds for upstream durations in seconds. The first bound is higher than that for requests, because no exchange
- * is as fast as a cache hit.
+ * Upper bounds for upstream durations, in seconds. The first bound is higher than the one for requests, because no
+ * exchange is as fast as a cache hit.
  */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
@@ -272,7 +272,7 @@ export const UNDOCUMENTED = 'undocumented';
 /** The value of the `operation` label for all operations that have no separate series (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The label value for everything that does not have a separate label value. */
+/** The label value for everything that has no label value of its own. */
 export const OTHER = 'other';
 
 /** Returns the members of a union in the given order. Omitting a member is a type error. */

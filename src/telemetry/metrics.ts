@@ -17,7 +17,7 @@ export interface Metrics {
   watch(sources: MetricSources): void;
   /** Counters for the ladder's promotions, demotions and alerts. */
   readonly ladder: LadderCounters;
-  /** Counts a request refused by a rule of `rateLimits`. */
+  /** Counts a request refused by a rule in `rateLimits`. */
   rateLimited(rule: string, operation: string | undefined): void;
   /** Counts a reload. */
   reloaded(outcome: 'applied' | 'refused'): void;

@@ -38,7 +38,7 @@ export interface MetricsOptions {
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
-  /** The names of the rules of `rateLimits`. */
+  /** The names of the rules in `rateLimits`. */
   readonly rateLimitRules?: readonly string[];
   /** The upstream's release label (`release` in the configuration). */
   readonly release: string;
@@ -46,7 +46,7 @@ export interface MetricsOptions {
   readonly configurationHash?: string;
   /** The time when the configuration was loaded, in epoch milliseconds. */
   readonly loadedAt?: number;
-  /** Upper bounds in seconds that replace the defaults of all histograms. */
+  /** The upper bounds, in seconds, that replace the default bounds of all histograms. */
   readonly buckets?: readonly number[];
   /**
    * True if exemplars are recorded. An exemplar is the most recent sampled trace in a bucket, and is visible only in
@@ -65,7 +65,7 @@ interface RequestMetrics {
   text(withExemplars?: boolean): string;
   /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
-  /** Recreates the series for other label values. A series that existed before continues from its count. */
+  /** Recreates the series for new label values. A series that already existed continues from its count. */
   relabel(options: MetricsOptions, ownSeries: number): void;
   /** All counters and histograms, always in the same order. */
   readonly families: readonly (CounterFamily | HistogramFamily)[];
@@ -104,7 +104,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A violation of only the shadow contract is not a violation of the live contract.
+      // A difference between the two contracts' verdicts is not a violation of the live contract.
       if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
       else
         families.violations.inc(

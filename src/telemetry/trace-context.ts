@@ -38,7 +38,7 @@ const randomHex = createRandomHex();
 
 /**
  * Reads `traceparent` and `tracestate`. If `traceparent` is malformed, starts a new trace and drops `tracestate`
- * (3.2.2.3).
+ * (W3C Trace Context, 3.2.2.3).
  */
 export function traceContext(headers: IncomingHttpHeaders): TraceContext {
   const parent = headers['traceparent'];
@@ -117,7 +117,7 @@ function boundState(header: string | string[] | undefined): string | undefined {
     .split(',')
     .map((member) => member.trim())
     .filter((member) => member !== '');
-  // One malformed or duplicate member invalidates the whole list (3.3.1.2).
+  // One malformed or duplicate member invalidates the whole list (W3C Trace Context, 3.3.1.2).
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
   if (members.length === 0 || keys.size !== members.length || !members.every((member) => MEMBER.test(member)))
     return undefined;

@@ -36,7 +36,7 @@ interface TracingParts {
   /** The name that distinguishes this gateway from its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The setting that turns tracing on. Errors are reported at this setting. */
+  /** The setting that turns tracing on. Configuration errors point to it. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** The maximum duration of an export, including retries. */
   readonly timeoutMs: number;
@@ -48,7 +48,7 @@ type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 const SUCCESS: ExportResult['code'] = 0;
 const BATCH = 512;
 
-/** Creates the exporter of spans. `open` loads the SDK. */
+/** Creates the span exporter. `open` loads the SDK. */
 export function createTracing(options: TracingOptions, { instance, logger, place, timeoutMs }: TracingParts): Tracing {
   const counts = { exported: 0, failed: 0, dropped: 0 };
   let waiting = 0;

@@ -16,14 +16,14 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk over the contract. About 100 more requests are sent after this walk. */
+  /** The maximum number of requests in the walk through the contract. About 100 more requests are sent afterward. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
   readonly probePageSize: boolean;
   readonly onProgress: (progress: {
     readonly sent: number;
-    /** The number of requests still queued for the walk over the contract. Undefined after that walk has ended. */
+    /** The number of requests still queued for the walk through the contract. Undefined after that walk has ended. */
     readonly left?: number | undefined;
     readonly operation: string;
   }) => void;
@@ -32,7 +32,7 @@ interface LearnWalkOptions {
 /** The result of the walk. */
 interface LearnWalkSummary {
   readonly walked: WalkSummary;
-  /** The number of requests sent after the walk over the contract. */
+  /** The number of requests sent after the walk through the contract. */
   readonly further: number;
 }
 
@@ -162,7 +162,7 @@ export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly str
 
 const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);
 
-/** A request for information that the walk over the contract does not provide. */
+/** A request for information that the walk through the contract does not provide. */
 interface LearnRequest {
   /** The id of the requested operation. Undefined for an undocumented path. */
   readonly operation: string | undefined;

@@ -85,7 +85,7 @@ export function sendTry(
 
 /**
  * Decodes a body as text in its character set. Returns undefined if the body is not valid text, for example if it is
- * compressed or an image.
+ * compressed or is an image.
  */
 function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';

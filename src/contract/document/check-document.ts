@@ -179,7 +179,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources to which a schema refers for the value itself rather than for a part of it. */
+/** Returns the names of the resources that a schema references for the value itself rather than for a part of it. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;

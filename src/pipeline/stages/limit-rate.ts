@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import type { Stage, StagePlanner } from '../stage.ts';
 
-/** Refuses requests that exceed the budgets of `rateLimits`. */
+/** Refuses requests that exceed a budget configured in `rateLimits`. */
 export function limitRate(limiter: RateLimiter | undefined): StagePlanner {
   return {
     name: 'limit-rate',
