@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,10 +11,13 @@ import { packageRoot } from '../../src/files/package-root.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { renderChart } from '../../tools/render-chart.ts';
 import { cleanUpAfterFile, cleanUpAfterTest } from '../builders/clean-up.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { eventually } from '../builders/until.ts';
-import { finished } from '../cli/run-portico.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+import { eventually, until } from '../builders/until.ts';
+import { finished, untilSays } from '../cli/run-portico.ts';
+import { faultsOf } from '../config/load-in-folder.ts';
 import { readText } from '../readme/tables.ts';
 import { deployFile, imageSettings, type UnpackedImage, unpackImage } from './image.ts';
 
@@ -81,6 +84,20 @@ describe('the Dockerfile', () => {
     expect(deployFile('healthcheck.sh')).toMatch(/^#!\/bin\/busybox sh\n#/);
   });
 
+  // Outside a container, the admin side listens only on loopback. In a container, that is impossible, so anyone who
+  // can reach the published port could use the console.
+  it('does not start in front of a real server without an admin token', () => {
+    const faults = (env: Readonly<Record<string, string>>) => faultsOf('', { env: { ...settings.env, ...env } });
+    const upstream = { UPSTREAM_URL: 'http://127.0.0.1:9' };
+    expect(faults(upstream)).toMatchObject([
+      {
+        pointer: '/adminToken',
+        message: expect.stringMatching(/^is required, because the admin side listens on/) as string,
+      },
+    ]);
+    expect([faults({ ...upstream, PORTICO_ADMIN_TOKEN: TOKEN }), faults({})]).toEqual([[], []]);
+  });
+
   it('passes no secret to the build', () => {
     expect(deployFile('Dockerfile')).not.toMatch(/^(?:ARG|ENV) .*(?:TOKEN|PASSWORD|SECRET|REDIS_URL)/m);
   });
@@ -113,7 +130,8 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
 
-  describe('started with its default command', () => {
+  // The last tests end the gateway.
+  describe('started with its default command', { shuffle: false }, () => {
     let gateway: Awaited<ReturnType<typeof start>>;
     let files: readonly string[];
     beforeAll(async () => {
@@ -141,7 +159,8 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
     });
 
-    it('fails its health check while it accepts connections but does not respond', async () => {
+    it('passes its health check, but not while it accepts connections and does not respond', async () => {
+      expect(await check(gateway.env)).toBe('passes');
       gateway.child.kill('SIGSTOP');
       expect(await check(gateway.env)).toBe('fails with 1');
       gateway.child.kill('SIGCONT');
@@ -161,16 +180,6 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       expect(count('was rejected')).toBe(0);
       expect(count('was not initialized')).toBeLessThan(20);
     });
-  });
-
-  // Outside a container, the admin side listens only on loopback. In a container, that is impossible, so anyone who
-  // can reach the published port could use the console.
-  it('does not start in front of a real server without an admin token', async () => {
-    const { code, err } = await finished(image.start(settings.command, { UPSTREAM_URL: 'http://127.0.0.1:9' }));
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(/adminToken\s+is required, because the admin side listens on/),
-    ]);
   });
 
   it('runs as a pod of the Helm chart: with its files, variables, secrets and probes', async () => {
@@ -212,18 +221,23 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
 
   describe('the health check', () => {
     it('passes while the gateway is alive, even while it drains, and fails once it has ended', async () => {
-      const gateway = await start(image, {
-        PORTICO_CONFIG: configFile(image, { listen: { lameDuckSeconds: 60 } }),
-        PORTICO_ROLES: '/portico/config/roles.yaml',
+      const held = Promise.withResolvers<undefined>();
+      const upstream = await startFakeUpstream(async (request) => {
+        await held.promise;
+        return exampleAnswer(request);
       });
-      expect(await check(gateway.env)).toBe('passes');
-      gateway.child.kill('SIGTERM');
-      await eventually(async () => (await fetch(`${gateway.admin}/readyz`)).status === 503);
-      expect(await check(gateway.env)).toBe('passes');
-      const ended = once(gateway.child, 'close');
-      gateway.child.kill('SIGKILL');
-      await ended;
-      expect(await check(gateway.env)).toBe('fails with 1');
+      const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 600 } } });
+      const env = { ADMIN_PORT: new URL(gateway.adminUrl).port };
+      expect(await check(env)).toBe('passes');
+      const last = gateway.call('/services/v2/question.json');
+      await until(() => upstream.requests.length === 1);
+      const closed = gateway.close();
+      expect((await gateway.admin('/readyz')).status).toBe(503);
+      expect(await check(env)).toBe('passes');
+      held.resolve(undefined);
+      expect((await last).status).toBe(200);
+      await closed;
+      expect(await check(env)).toBe('fails with 1');
     });
 
     it.each([302, 404, 503])('fails if the response has the status %d', async (status) => {
@@ -287,16 +301,8 @@ async function start(
   cleanUp(() => child.kill('SIGKILL'));
   const done = finished(child);
   const admin = `http://127.0.0.1:${ADMIN_PORT}`;
-  await Promise.race([
-    // Until the gateway is listening, every connection is refused.
-    eventually(() =>
-      fetch(`${admin}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    ),
-    done.then(({ code, err }) => Promise.reject(new Error(`ended with ${String(code)}: ${err}`))),
-  ]);
+  await untilSays(child, /^ {2}admin /m);
+  await eventually(async () => (await fetch(`${admin}/readyz`)).ok);
   return {
     child,
     done,
@@ -308,12 +314,6 @@ async function start(
       return (await done).code;
     },
   };
-}
-
-/** Writes a configuration file to the volume and returns its path in the image. */
-function configFile(image: UnpackedImage, config: object): string {
-  writeFileSync(join(image.root, settings.volume, 'gateway.yaml'), JSON.stringify(config), { mode: 0o644 });
-  return `${settings.volume}/gateway.yaml`;
 }
 
 async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<number> {
@@ -331,7 +331,10 @@ function filesOf(root: string): string[] {
     .filter((one) => one.isFile())
     .map((one) => join(one.parentPath, one.name))
     .filter((path) => !path.startsWith(join(root, settings.volume)) && !path.startsWith(join(root, 'dev')))
-    .map((path) => `${path} ${statSync(path).size} ${statSync(path).mtimeMs}`)
+    .map((path) => {
+      const { size, mtimeMs } = statSync(path);
+      return `${path} ${size} ${mtimeMs}`;
+    })
     .toSorted();
 }
 
