@@ -17,9 +17,8 @@ const entries = Array.from({ length: 1_000 }, (_, at) =>
 );
 writeFileSync(ledger, renderJson(reportOf(snapshotWith(entries)), PLAIN));
 
-function report(more: readonly string[], stdout: 'pipe' | number) {
-  const args = [launcher, 'report', '--ledger', ledger, '--format', 'json', ...more];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', stdout, 'pipe'] });
+function run(args: readonly string[], stdout: 'pipe' | number) {
+  const child = spawn(process.execPath, [launcher, ...args], { cwd: folder, stdio: ['ignore', stdout, 'pipe'] });
   let err = '';
   child.stderr?.on('data', (part) => (err += String(part)));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }));
@@ -31,13 +30,13 @@ describe('the streams of the process', () => {
     [[], 0],
     [['--fail-on', 'new'], 1],
   ])('do not change the exit code if a reader closes early: %j', async (more, code) => {
-    const { child, ended } = report(more, 'pipe');
+    const { child, ended } = run(['report', '--ledger', ledger, '--format', 'json', ...more], 'pipe');
     child.stdout?.once('data', () => child.stdout?.destroy());
     expect((await ended).code).toBe(code);
   });
 
   it('report a result that cannot be written in one line', async () => {
-    const { ended } = report([], openSync('/dev/full', 'w'));
+    const { ended } = run(['--version'], openSync('/dev/full', 'w'));
     expect(await ended).toEqual({ code: 1, err: 'portico: the result cannot be written (ENOSPC)\n' });
   });
 });

@@ -2,13 +2,17 @@ import { type AddressInfo, createServer } from 'node:net';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-kinds.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { OPERATIONS } from '../builders/operations.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { until } from '../builders/until.ts';
 import { runInProcess } from './run-in-process.ts';
-import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
+import { reportingPackages } from './reporting-packages.ts';
+import { type Finished, finished, startPortico, untilSays } from './run-portico.ts';
 
 const started: ReturnType<typeof startPortico>[] = [];
 const start = (args: readonly string[], env: Record<string, string> = {}) => {
@@ -42,7 +46,7 @@ const FREE = { PORT: '0', ADMIN_PORT: '0', PORTICO_DB: ':memory:' };
 
 describe('portico', () => {
   it('lists its commands and exits with 0 for --help, and with 2 without a command', async () => {
-    const help = await runPortico(['--help']);
+    const help = await runInProcess(['--help']);
     for (const command of COMMANDS) expect(help.out).toContain(command.name);
     expect(help.code).toBe(0);
     expect(await runInProcess([])).toMatchObject({ code: 2, out: '' });
@@ -184,32 +188,64 @@ describe('portico hash-password', () => {
   });
 });
 
-describe('portico serve', () => {
-  it('prints addresses, mode, accounts and commands to try, and does not wait after Ctrl-C', async () => {
+describe('portico serve in front of the reference server', () => {
+  // All tests examine the same run.
+  let banner = '';
+  let cached = 0;
+  let response: Response | undefined;
+  let authorization = '';
+  let run: Finished;
+  beforeAll(async () => {
     const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
-    const child = start(['serve', '--config', file], { ...FREE, PORTICO_ROLES: ROLES });
+    const cache = tempFolder();
+    const env = { ...FREE, PORTICO_ROLES: ROLES, NODE_COMPILE_CACHE: cache, ...reportingPackages() };
+    const child = startPortico(['serve', '--config', file], env);
+    cleanUpAfterFile(() => child.kill('SIGKILL'));
     const end = finished(child);
-    const banner = await untilSays(child, /portico_checks_total\n/);
-    expect(banner).toMatch(/mode +strict: enforces authentication/);
-    expect(banner).toContain('admin, moderator, alice, bob, guest');
+    banner = await untilSays(child, /portico_checks_total\n/);
+    cached = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
     const command = /curl -u (\w+):(\w+) '(http[^']+)'/.exec(banner);
-    const authorization = `Basic ${Buffer.from(`${command?.[1]}:${command?.[2]}`).toString('base64')}`;
-    const response = await fetch(command?.[3] ?? '', { headers: { authorization } });
-    expect(response.status).toBe(200);
+    authorization = `Basic ${Buffer.from(`${command?.[1]}:${command?.[2]}`).toString('base64')}`;
+    response = await fetch(command?.[3] ?? '', { headers: { authorization } });
     child.kill('SIGINT');
-    const { code, out } = await end;
-    expect(code).toBe(0);
-    expect(out).toContain('"operation":"listQuestions"');
-    expect(out).not.toContain(authorization);
+    run = await end;
   });
 
-  it('states in observe mode that nothing is enforced yet, and serves after SIGTERM until a second signal ends it', async () => {
+  it('prints addresses, mode, accounts and commands to try', () => {
+    expect(banner).toMatch(/mode +strict: enforces authentication/);
+    expect(banner).toContain('admin, moderator, alice, bob, guest');
+    expect(response?.status).toBe(200);
+  });
+
+  it('logs requests without their credentials, and does not wait after Ctrl-C', () => {
+    expect(run.code).toBe(0);
+    expect(run.out).toContain('"operation":"listQuestions"');
+    expect(run.out).not.toContain(authorization);
+  });
+
+  it('stores its compiled code before it is ready, so that a process that is killed also makes the next start faster', () => {
+    expect(cached).toBeGreaterThan(500);
+  });
+
+  // A test of tracing checks that packages are reported if they are loaded.
+  it('does not load the packages that only some configurations need', () => {
+    expect(run.err).not.toContain('LOADED');
+  });
+});
+
+describe('portico serve', () => {
+  it('states in observe mode that nothing is enforced yet, reloads on SIGHUP, and serves after SIGTERM until a second signal ends it', async () => {
     const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
     const child = start(['serve', '--mode', 'observe', '--config', file], { ...FREE, PORTICO_ROLES: ROLES });
     const end = finished(child);
     const banner = await untilSays(child, /portico_checks_total\n/);
     expect(banner).toContain('NOTHING IS ENFORCED YET');
     expect(banner).toContain('PORTICO_MODE=staging');
+    // SIGHUP reloads the configuration, but does not report the result to a terminal.
+    let log = '';
+    child.stdout.on('data', (part) => (log += String(part)));
+    child.kill('SIGHUP');
+    await until(() => log.includes('"trigger":"signal"'));
     const [, admin = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(banner) ?? [];
     child.kill('SIGTERM');
     await untilSays(child, /No longer ready; serving for another 3600 s/);
@@ -219,16 +255,6 @@ describe('portico serve', () => {
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     expect((await end).code).toBe(1);
     clearInterval(again);
-  });
-
-  it('stores its compiled code before it is ready, so that a process that is killed also makes the next start faster', async () => {
-    const folder = newFolder();
-    const child = start(['serve'], { ...FREE, NODE_COMPILE_CACHE: folder });
-    await untilSays(child, /admin/);
-    child.kill('SIGKILL');
-    await finished(child);
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-    expect(files.length).toBeGreaterThan(500);
   });
 
   it('reports a port in use in one line, and exits with 1', async () => {

@@ -32,13 +32,6 @@ export async function finished(child: ChildProcessWithoutNullStreams): Promise<F
   return { code, ...text };
 }
 
-/** Runs the program until it exits. */
-export function runPortico(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Finished> {
-  const child = startPortico(args, env);
-  child.stdin.end(input);
-  return finished(child);
-}
-
 /** Resolves once standard error matches the pattern. Rejects with its content if the program ends first. */
 export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {

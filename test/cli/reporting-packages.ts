@@ -1,0 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { tempFolder } from '../builders/temp-folder.ts';
+
+/**
+ * Returns variables that make a process report to standard error, as `LOADED` with a name, that it loads a package that
+ * only some configurations need. For the process, the package `missing` is not installed.
+ */
+export function reportingPackages(missing?: string): Record<string, string> {
+  const file = join(tempFolder(), 'hook.mjs');
+  writeFileSync(
+    file,
+    `import { registerHooks } from 'node:module';
+     registerHooks({ resolve(name, context, next) {
+       if (/opentelemetry[/](?!api)|rate-limiter-flexible|@redis/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
+       return next(name === ${JSON.stringify(missing)} ? name + '-missing' : name, context);
+     } });`,
+  );
+  return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
+}
