@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runProgram } from '../../src/cli/run-program.ts';
 import { VARIABLES } from '../../src/config/config-sources.ts';
 import { LISTEN_DEFAULTS } from '../../src/config/general-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
+import { processIoOf } from '../cli/process-io-of.ts';
 import { deployFile } from './image.ts';
 
 const unit = deployFile('portico.service');
@@ -38,7 +41,7 @@ describe('the systemd unit', () => {
     expect(stop).toBeGreaterThan(LISTEN_DEFAULTS.lameDuckSeconds + LISTEN_DEFAULTS.drainSeconds);
   });
 
-  it('checks a configuration with the paths and variables that it sets', () => {
+  it('checks a configuration with the paths and variables that it sets', async () => {
     const folder = tempFolder();
     const [state, credentials] = [join(folder, 'state'), join(folder, 'credentials')];
     for (const made of [join(state, 'portico'), credentials]) mkdirSync(made, { recursive: true });
@@ -53,18 +56,16 @@ describe('the systemd unit', () => {
     const variables = valuesOf(withSecrets, 'Environment').map((one) => local(one).split(/=(.*)/s, 2));
     const [command = ''] = valuesOf(unit, 'ExecStartPre');
     const [, script = '', ...args] = command.split(' ');
-    const run = spawnSync(process.execPath, [script.replace('/opt/portico', packageRoot), ...args], {
-      cwd: local(valuesOf(unit, 'WorkingDirectory')[0] ?? ''),
-      env: {
-        ...(Object.fromEntries(variables) as Record<string, string>),
-        UPSTREAM_URL: 'http://127.0.0.1:9',
-        UPSTREAM_USERNAME: 'portico',
-        PORTICO_MODE: 'strict',
-        PORTICO_ROLES: join(packageRoot, 'config', 'roles.yaml'),
-      },
-      encoding: 'utf8',
-    });
-    expect(run.status, run.stderr).toBe(0);
+    expect(existsSync(script.replace('/opt/portico', packageRoot))).toBe(true);
+    const env = {
+      ...(Object.fromEntries(variables) as Record<string, string>),
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      UPSTREAM_USERNAME: 'portico',
+      PORTICO_MODE: 'strict',
+      PORTICO_ROLES: join(packageRoot, 'config', 'roles.yaml'),
+    };
+    const { io, text } = processIoOf(local(valuesOf(unit, 'WorkingDirectory')[0] ?? ''), { env });
+    expect(await runProgram(COMMANDS, args, io), text.err).toBe(0);
   });
 });
 

@@ -18,9 +18,9 @@ needsProgram('redis', 'a fleet behind a balancer', (redis) => {
         {
           gateways: 2,
           callers: 16,
-          seconds: 5,
-          perSecond: 80,
-          writeShare: 0.02,
+          seconds: 4,
+          perSecond: 40,
+          writeShare: 0.04,
           seed: 1,
           freshSeconds: 1,
           staleSeconds: 1,
