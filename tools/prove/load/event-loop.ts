@@ -32,7 +32,7 @@ const PROBE = pathToFileURL(join(import.meta.dirname, 'loop-probe.ts')).href;
 
 const CONFIGS = {
   strict: { checks: { responses: 'enforce', permissions: 'report' } },
-  observe: { mode: 'observe', checks: { responses: 'report' }, learn: { traffic: true } },
+  observe: { mode: 'observe', checks: { responses: 'report' } },
 } as const;
 
 /** One attempt with a body, and the longest turn of the event loop. */
@@ -55,10 +55,18 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
     await withScene(async ({ startGateway }) => {
       const bodies = hostileBodies(bytes).filter(([what]) => chooses(what));
       const uploads = hostileUploads(bytes).filter(([what]) => chooses(what));
+      const probe = { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: 'probe.json' };
+      // One gateway tries both configurations. Learning is always on, because turning it on requires a restart.
+      const shared = {
+        upstream: { url: hostile.url, maxResponseBytes: bytes },
+        listen: { maxBodyBytes: bytes },
+        learn: { traffic: true },
+      };
+      const gateway = await startGateway({ ...shared, ...CONFIGS.strict }, probe);
+      // These requests make V8 compile the code before it is measured.
+      await warmUp(gateway, hostile, bodies[0]);
       for (const [mode, config] of Object.entries(CONFIGS)) {
-        const probe = { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: 'probe.json' };
-        const upstream = { url: hostile.url, maxResponseBytes: bytes };
-        const gateway = await startGateway({ ...config, upstream, listen: { maxBodyBytes: bytes } }, probe);
+        if (!(await gateway.reload({ ...shared, ...config }))) throw new Error(`${mode} cannot be used after a reload`);
         const run = async (what: string, act: () => Promise<number>) => {
           tick(`${mode}: ${what}`);
           const others = serveOthers(gateway);
@@ -77,8 +85,6 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
           if (failures > 0) faults.push(`${mode}: ${what}: ${failures} failed requests of another client`);
           measured.push({ what: `${mode}: ${what}`, ...turn });
         };
-        // These requests make V8 compile the code before it is measured.
-        await warmUp(gateway, hostile, bodies[0]);
         for (const [what, make] of bodies) {
           hostile.body = make();
           const post = { method: 'POST', body: hostile.body };
