@@ -6,7 +6,7 @@ import type { Severity } from '../model/severity.ts';
 import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
-/** The input of the audit rules. It contains no configuration errors, so the gateway could start with it. */
+/** The input for the audit rules. It contains no configuration errors, so the gateway could start with it. */
 export interface AuditSubject {
   readonly settings: Settings;
   readonly operations: readonly Operation[];

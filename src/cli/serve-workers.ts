@@ -149,7 +149,7 @@ function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof clu
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
     // The callback receives the error if the process has just exited. Without a callback, the error would be thrown
-    // here uncaught.
+    // here and not caught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

@@ -3,7 +3,7 @@ import { pointerTo } from '../lib/json-pointer.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Settings } from './settings.ts';
 
-/** A key of the effective configuration, and its value. */
+/** A key in the effective configuration, and its value. */
 interface SettingLeaf {
   readonly path: readonly string[];
   readonly value: unknown;

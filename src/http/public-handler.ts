@@ -32,7 +32,7 @@ interface Handled {
 export interface PublicHandler {
   readonly handle: RequestListener;
   /**
-   * Replaces the services for new requests. Requests in progress continue with the services with which they started.
+   * Replaces the services for new requests. Requests in progress continue to use the previous services.
    */
   use(services: PublicServices): void;
 }

@@ -116,7 +116,7 @@ export function createLoginLimiter(options: IdentityOptions['failures']): LoginL
       if (recent.length >= limitPerName && !isTrusted)
         return { retryAfterSeconds: Math.ceil(((recent.at(-limitPerName) ?? now) + windowMs - now) / 1000) };
       const limited = pairs.begin(network, name, now);
-      // Older attempts do not affect the limit.
+      // Attempts before the latest `limitPerName` do not affect the limit.
       if (limited === undefined) attemptsOf.set(name, [...recent, now].slice(-limitPerName));
       return limited;
     },

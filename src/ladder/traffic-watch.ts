@@ -110,7 +110,7 @@ function isOutage({ violations }: Trace): boolean {
   );
 }
 
-/** A check that refuses an unusually large number of requests for an operation. `operation` is undefined for undocumented paths. */
+/** A check that refuses too many of an operation's requests. `operation` is undefined for undocumented paths. */
 export interface RefusalAlert extends LadderEvidence {
   readonly operation: string | undefined;
   readonly check: CheckName;

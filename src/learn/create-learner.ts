@@ -96,8 +96,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A switch may change the structure of a response. A response with a switch is therefore only used for
-      // comparisons.
+      // A switch can change the structure of a response, so a response with a switch is used only for comparisons.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)

@@ -108,8 +108,8 @@ export class StreamedBody {
   }
 
   /**
-   * Adds a function to call once, when the body has been read completely or destroyed and before the reader's `end` is
-   * called.
+   * Adds a function that is called once, before the reader's `end`, when the body has been read completely or
+   * destroyed.
    */
   onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
     if (this.#isClosed) listener(this.#failure);

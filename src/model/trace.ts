@@ -128,7 +128,7 @@ export interface Trace {
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
   /**
-   * The budgets of `rateLimits` in the form of header values (draft-ietf-httpapi-ratelimit-headers), and the rule
+   * The budgets from `rateLimits` in the form of header values (draft-ietf-httpapi-ratelimit-headers), and the rule
    * that refused the request.
    */
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;

@@ -100,7 +100,7 @@ export function createRateLimiter({
 
 /**
  * Returns the owner of the budget that a request uses, or undefined if the rule does not apply. An unverified caller
- * uses the budget of its network, so forging a name cannot exhaust another caller's budget.
+ * uses the budget of its network, so a forged name cannot exhaust another caller's budget.
  */
 function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, roles: readonly string[]) {
   const role = rule.roles?.find((one) => roles.includes(one));

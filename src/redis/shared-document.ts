@@ -45,7 +45,7 @@ export interface DocumentParts<T> {
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for the first merge of a copy if this gateway has never merged its version. */
+  /** Returns the base for the first merge of a copy if this gateway has never merged the copy's version. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Parses the text of a document. Throws an error if the text is invalid. */

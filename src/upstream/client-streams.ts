@@ -26,7 +26,7 @@ interface ClientStreams {
    * Throws an `UpstreamFailure` of kind `shed` if the total limit or the per-client limit on open streams is reached.
    */
   check(owner: StreamOwner): void;
-  /** Counts a stream without checking the limits. The first call of the returned function ends the stream. */
+  /** Counts a stream without checking the limits. The first call to the returned function ends the stream. */
   begin(owner: StreamOwner): () => void;
   open(): number;
 }

@@ -30,7 +30,7 @@ const SILENT: Readonly<Record<ExchangePhase, FailureCause>> = {
   body: 'connection_read_timeout',
 };
 
-/** Sends a request with its body once and resolves with the head of the response. Rejects with an `UpstreamFailure`. */
+/** Sends a request with its body, and resolves with the head of the response. Rejects with an `UpstreamFailure`. */
 export function sendProxied(
   proxy: Proxy,
   request: ProxiedRequest,

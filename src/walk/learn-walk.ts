@@ -16,7 +16,7 @@ interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids given on the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The maximum number of requests in the walk through the contract. About 100 more requests are sent afterward. */
+  /** The maximum number of requests in the walk through the contract. About 100 more requests are sent afterwards. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
@@ -191,7 +191,7 @@ const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /**
- * Returns requests for follow relations and for list pages with attachments, because the plain walk requests too few of
+ * Returns requests for follow relations and for list pages with attachments, because the main walk requests too few of
  * either.
  */
 function openPlaceRequests(ids: IdsOf): LearnRequest[] {

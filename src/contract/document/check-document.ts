@@ -157,8 +157,8 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds forbidden references: schemas that apply themselves to the same value, and parameters and responses in
- * `components` that are references.
+ * Finds references that are not allowed: schemas that refer to themselves for the same value, and parameters and
+ * responses in `components` that are references.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const { schemas } = components;

@@ -10,7 +10,7 @@ type LegacyPayload =
   | { readonly kind: 'bytes'; readonly mimeType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'empty' };
 
-/** A response of the reference server before serialization. */
+/** A response from the reference server, before serialization. */
 export interface LegacyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

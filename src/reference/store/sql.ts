@@ -14,7 +14,7 @@ export interface Sql {
   close(): void;
 }
 
-/** A SQLite connection. Older versions of Node cannot copy databases. */
+/** A SQLite connection. Older versions of Node lack the methods for copying a database. */
 type Database = Omit<DatabaseSync, 'serialize' | 'deserialize'> &
   Partial<Pick<DatabaseSync, 'serialize' | 'deserialize'>>;
 
@@ -130,7 +130,7 @@ CREATE TABLE tokens (token TEXT PRIMARY KEY, user_id INTEGER NOT NULL, created_a
 /** The name of an id sequence. Nodes, topics and spaces share the `content` sequence. */
 type SequenceName = 'content' | 'actions' | 'revisions' | 'gdpr';
 
-/** Returns the next id of a sequence. */
+/** Returns the next id in a sequence. */
 export function nextId(sql: Sql, name: SequenceName): number {
   const row = sql.get<{ id: number }>(
     'UPDATE sequences SET next = next + 1 WHERE name = ? RETURNING next - 1 AS id',

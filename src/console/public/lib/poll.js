@@ -31,7 +31,7 @@ export function usePaused() {
 
 /**
  * Polls a path while the page is visible and polling is not paused. Sends one request at a time. Polls more slowly
- * after a failure, and stops after a rejected token. Keeps only the latest response.
+ * after a failure, and stops if the token is refused. Keeps only the latest response.
  */
 export function usePoll(path) {
   const [latest, setLatest] = useState(/** @type {Latest} */ ({}));
