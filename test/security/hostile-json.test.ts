@@ -46,6 +46,9 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['white space', `${' '.repeat(size - 2)}{}`],
 ];
 
+/** Hostile bodies of the size that most tests use. */
+const HOSTILE = hostile(MEGABYTE / 2);
+
 /** Returns the longest time, in milliseconds, for which the work blocked the event loop. */
 async function longestHold(act: () => Promise<void>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 5 });
@@ -70,7 +73,7 @@ beforeEach(() => {
 });
 
 describe('hostile request bodies', () => {
-  it.each(hostile(MEGABYTE / 2))(
+  it.each(HOSTILE)(
     'with %s get 400 before any action, and are forwarded unchanged in observe mode',
     async (_, body) => {
       const call: Call = { method: 'POST', headers: JSON_TYPE, body };
@@ -105,7 +108,7 @@ describe('hostile request bodies', () => {
 describe('hostile responses', () => {
   const targets = ['listQuestions', 'listActions', 'getComment'].map((id) => targetOf(operationOf(id)));
 
-  it.each(hostile(MEGABYTE / 2))('with %s are forwarded in observe mode and never stored', async (_, body) => {
+  it.each(HOSTILE)('with %s are forwarded in observe mode and never stored', async (_, body) => {
     fake.handler = () => ({ body, headers: JSON_TYPE });
     for (const target of targets) {
       const passed = await observing.call(target);

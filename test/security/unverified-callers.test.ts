@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -94,6 +95,9 @@ function outcome(got: Answer): string {
 }
 
 let fake: FakeUpstream;
+/** Lets the requests of the tables share connections. */
+const agent = new Agent({ keepAlive: true });
+afterAll(() => agent.destroy());
 beforeAll(async () => {
   fake = await startFakeUpstream(knowing(answers));
 });
@@ -116,7 +120,7 @@ async function expectTable(gateway: TestGateway, authentication: Level, permissi
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
         const row = `${name}, ${target}, request ${round}`;
-        got[row] = outcome(await gateway.call(target, { user: null, headers: credential.headers }));
+        got[row] = outcome(await gateway.call(target, { user: null, headers: credential.headers, agent }));
         want[row] = expected(authentication, permissions, credential, target);
       }
   expect(got).toEqual(want);
