@@ -377,7 +377,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts added to spans beyond those in the trace. */
+/** Returns the facts that spans contain in addition to those in the trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],

@@ -12,7 +12,7 @@ export function tagOf(kind: string, id: string | number): string {
 }
 
 /**
- * Returns the tag for pages that may contain any resource of a kind. Purging this tag purges all pages of that kind.
+ * Returns the tag for pages that can contain any resource of a kind. Purging this tag purges all pages of that kind.
  */
 function wildcardOf(kind: string): string {
   return `${kind}:*`;

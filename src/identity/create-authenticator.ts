@@ -140,7 +140,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   return {
     authenticate(input) {
       const { authorizationHeader: header, otherCredential: other, level, now } = input;
-      // A recently verified credential in canonical form need not be parsed again.
+      // A recently verified credential in canonical form does not need to be parsed again.
       const caller =
         header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
       if (caller !== undefined && level !== 'off') {

@@ -85,7 +85,7 @@ export interface Departure {
 export interface ScannedDifferences {
   /**
    * The body, reduced to its undocumented fields, or undefined if there are none. Of several locations that differ only
-   * in their array indices, only the first is included. The value of an integer may be from an earlier body.
+   * in their array indices, only the first is included. The value of an integer might be from an earlier body.
    */
   readonly undocumented: unknown;
   /**

@@ -99,7 +99,7 @@ function isCount(value: unknown): value is number {
 
 /** The page counts that gateways share. */
 export interface SharedPageCounts {
-  /** Returns whether another gateway may know the page count of a list. */
+  /** Returns whether another gateway might know the page count of a list. */
   mayKnow(key: string): boolean;
   /** Returns the count that another gateway has learned, and stores it in memory. Never rejects. */
   find(key: string): Promise<number | undefined>;
@@ -119,7 +119,7 @@ interface SharedPageCountsParts {
   readonly isSharable: (key: string) => boolean;
   /** Returns the position of the latest change that this process has applied. */
   readonly position: () => LogPosition | undefined;
-  /** Returns whether none of the tags has changed since the given position in the log. */
+  /** Returns true if none of the tags has changed since the given position in the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
   /** Returns whether this process can currently receive changes from other gateways. */
   readonly isSynced: () => boolean;

@@ -221,7 +221,7 @@ interface CollectedViolations {
  */
 export function contractDifferences(live: CollectedViolations, shadow: CollectedViolations): Violation[] {
   return [
-    // If a message has more violations than were collected, a violation that seems to be missing may merely not have
+    // If a message has more violations than were collected, a violation that seems to be missing might simply not have
     // been collected.
     ...(live.more === true ? [] : beyond(shadow, live, 'newly-refused')),
     ...(shadow.more === true ? [] : beyond(live, shadow, 'newly-accepted')),

@@ -43,7 +43,7 @@ export interface Targets {
    * target is unsafe.
    */
   resolve(arrival: TargetText): Target;
-  /** Remembers a target, so that it need not be parsed again until its plan is replaced. */
+  /** Remembers a target, so that it does not have to be parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
   /** Clears all remembered targets. Call this after a plan is replaced. */
   clear(): void;
@@ -102,7 +102,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // The cache keys contain both targets, so their size is estimated from the targets.
+  // The factor of 2 covers the cache keys, which contain both targets.
   const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }
@@ -145,7 +145,7 @@ interface Admission {
   readonly violations: readonly Violation[];
   /** The error for a request with invalid parameters if the check is enforced. */
   readonly refusal: GatewayError | undefined;
-  /** The error thrown when the parameters were decoded, unless it ends the request. */
+  /** A decoding error that does not end the request, as in transparent mode. */
   readonly failure?: unknown;
 }
 

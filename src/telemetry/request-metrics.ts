@@ -29,12 +29,12 @@ import type { TrafficCounts } from './traffic-history.ts';
 /** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
-  /** The names of the permissions, groups and flags that a denied caller may lack. */
+  /** The names of the permissions, groups and flags whose absence can cause a denial. */
   readonly permissions: readonly string[];
   /** Returns whether the baseline accepts a violation. If this function is undefined, no violation is accepted. */
   readonly isAccepted?: (trace: Trace, violation: Violation) => boolean;
   readonly mode: ModeName;
-  /** The global levels. Operations may override them. */
+  /** The global levels. Operations can override them. */
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;

@@ -269,7 +269,7 @@ const PEOPLE =
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 
 /**
- * Returns whether the member names may be people's names. This is possible if all values have the same types and, in
+ * Returns whether the member names might be people's names. This is possible if all values have the same types and, in
  * addition, either the names are single words that are not always present or the field has a name such as `votesBy`. If
  * the names are in fact field names, treating the object as a map is still safe.
  */

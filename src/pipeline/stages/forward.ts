@@ -180,7 +180,7 @@ function builtRequest(
 // Responses are searched only for credentials of at least this length, because a shorter one could occur by chance.
 const MIN_CREDENTIAL = 8;
 
-/** Returns whether a response that other callers would receive contains the credential with which it was fetched. */
+/** Returns whether a response that other callers would receive contains the credential used to fetch it. */
 function repeatsCredential(response: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
   const authorization = headerValue(sent, 'authorization');
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
