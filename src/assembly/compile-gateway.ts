@@ -44,8 +44,8 @@ import { withShadowBodies } from './features/watch-shadow.ts';
 const TARGETS_SHARE = 8;
 
 /**
- * The maximum number of compiled requirements to remember. No contract and configuration together define this many
- * permissions.
+ * The maximum number of compiled requirements to remember. It exceeds the number of permissions that a contract and a
+ * configuration together define.
  */
 const MAX_PERMISSIONS = 1_000;
 

@@ -40,7 +40,7 @@ interface ChangeFollowerParts {
  * invalid.
  */
 const MAX_TAGS = 50_000;
-/** The tag that stands for all tags. A page's own tags are never empty strings. */
+/** The tag that stands for all tags. It is an empty string, which is never the tag of a page. */
 const ALL = '';
 
 /** Creates a follower. The follower must receive every change before the caches do. */
@@ -54,8 +54,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // The log position of an unapplied change is not yet known. Until the change is in the log, affected pages from other
-  // processes must not be used.
+  // Until a change has a position in the log, it cannot be compared with the positions of pages from other processes,
+  // so the pages that it affects must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;

@@ -90,7 +90,7 @@ const TIMES = {
   longestWait: 10_000,
   /** How long the gzip form of a body is stored. */
   gzip: 600_000,
-  /** How long a page is fetched without a lock after a failed attempt to store it. */
+  /** How long a page is fetched without a lock after an attempt to store it has failed. */
   unstorable: 10_000,
 };
 const MAX_UNSTORABLE = 1_000;

@@ -63,7 +63,7 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being removed, including all values inside the member.
+  // The frame whose current member is being removed, along with all values inside that member.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 

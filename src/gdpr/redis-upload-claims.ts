@@ -18,7 +18,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
-/** Ends a claim. Either remembers the accepted upload for the window, or removes the claim if this gateway holds it. */
+/** Ends a claim: remembers the accepted upload for the given time, or removes the claim if this gateway holds it. */
 const FINISH: RedisScript = {
   source: `
 if tonumber(ARGV[2]) > 0 then return redis.call('SET', KEYS[1], 'accepted', 'PX', ARGV[2]) end

@@ -144,7 +144,7 @@ export interface Revocations {
    * then.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory in which credentials expire when other gateways revoke them. */
+  /** Sets the memory that loses credentials when other gateways revoke them. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

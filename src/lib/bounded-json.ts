@@ -44,8 +44,8 @@ const MALFORMED = { state: 'malformed' } as const;
  * so the nesting depth and the number of values are first determined from the bytes. A byte order mark is ignored.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
-  // JSON is UTF-8 (RFC 8259 §8.1). In any other encoding, the decoder would have to replace bytes, which would make
-  // decoding ten times slower.
+  // JSON is UTF-8 (RFC 8259 §8.1). The decoder would have to replace any invalid bytes, which would make decoding ten
+  // times slower.
   if (!isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };
@@ -93,7 +93,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   let depth = 0;
   let values = 1;
   let members = 0;
-  // Where the number or the white space before the next structural byte begins.
+  // The position at which the number or white space before the next structural byte begins.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
   // The position at which a number or white space would exceed the limit on values. The position is recalculated only

@@ -24,9 +24,7 @@ export function closestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/**
- * Returns a suggestion of the closest known name to append to an error message, or an empty string if there is none.
- */
+/** Returns the end of an error message, suggesting the closest known name, or an empty string if no name is close. */
 export function didYouMean(written: string, known: Iterable<string>): string {
   const near = closestName(written, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Returns 1. Because it is a bound built-in function, requests that add an entry run no code of this file. */
+/** Returns 1. Because it is a bound built-in function, requests that add an entry run no code from this file. */
 const one: () => number = Number.bind(undefined, 1);
 
 /**

@@ -42,7 +42,7 @@ export interface Arrival extends PublicOrigin {
    * headers.
    */
   readonly clientAddress: string;
-  /** An identifier of the client's connection. Undefined for the gateway's own requests. */
+  /** An object that identifies the client's connection. Undefined for the gateway's own requests. */
   readonly connection?: object;
   readonly requestId: string;
   /** The W3C `traceparent` header to forward. */

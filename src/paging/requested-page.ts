@@ -6,7 +6,7 @@ export interface RequestedPage {
   /** The requested page. Undefined if the parameter is absent or cannot be parsed. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** The refusals of `page` and `pageSize` values that cannot be compared with their bounds. */
+  /** The reasons for refusing `page` and `pageSize` values that cannot be compared with their bounds. */
   readonly unreadable: readonly PageRefusal[];
   /** The target without its page, used as the key for the page count. */
   readonly listTarget: string;

@@ -1,7 +1,7 @@
 /** Options for finding and caching the authors of nodes. */
 export interface OwnershipOptions {
   /**
-   * The path template of the lookup, relative to the base address and with `{nodeId}`. Undefined if there is no lookup.
+   * The path template of the lookup, with `{nodeId}`, relative to the base address. Undefined if there is no lookup.
    */
   readonly lookup: string | undefined;
   /** The JSON pointer to the author's name in the response to the lookup. */

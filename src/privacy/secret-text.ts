@@ -56,11 +56,11 @@ export function isSecretSetting(key: string): boolean {
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Image sizes. They are ignored, because a word with an image size is not random. */
+/** An image size such as `640x480`. It is ignored, because it does not make a word random. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
 /**
- * A word is considered random if more than this fraction of its pairs is rare. The lower limit applies to longer words,
- * in which the fraction varies less.
+ * A word is considered random if more than this fraction of its letter pairs are rare. The lower limit applies to
+ * longer words, in which the fraction varies less.
  */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
@@ -129,7 +129,7 @@ function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;
   if (before === 'digit' || kind === 'digit') return before !== kind;
-  // A capital begins a new word, and a word has at least two letters.
+  // A capital letter begins a new word, and a word has at least two letters.
   if (before === 'small' && kind === 'capital') return index < 2 || kindAt(word, index - 2) !== 'small';
   return USUAL[letterAt(word, index - 1) * ALPHABET + letterAt(word, index)] === 0;
 }

@@ -140,7 +140,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // If another gateway has appended a change in the meantime, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
-      // A reset has the same effect as this change, so the change has already been applied.
+      // The log has been followed past this change: the change or a reset with the same effect has been applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
       // The server may have appended the change even though the reply was lost. In that case, the change is harmlessly
@@ -153,8 +153,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // A new lineage has the same effect as changes of these two kinds. The number of other changes is limited by the
-    // number of operations and documents.
+    // Purges and `forget` changes are dropped, because a new lineage has the same effect. The number of other changes
+    // is limited by the number of operations and documents.
     for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
     hasLostChanges = true;
   };
@@ -166,7 +166,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
     for (const [text, change] of waiting) {
       await send(change);
-      // An equal change may have been queued in the meantime. It is a separate object and must still be appended.
+      // An identical change may have been queued in the meantime. It is a separate object and must still be appended.
       if (waiting.get(text) === change) waiting.delete(text);
     }
   };

@@ -15,7 +15,7 @@ export interface RedisClient {
   onError(listener: (error: Error) => void): void;
 }
 
-/** The maximum number of commands that may wait for a reply on one connection. Additional commands fail immediately. */
+/** The maximum number of commands that can wait for a reply on one connection. Additional commands fail immediately. */
 const MAX_QUEUED_COMMANDS = 10_000;
 /**
  * Turns off the library's timeout. It creates a timer for each command but applies only to commands that have not been

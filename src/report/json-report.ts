@@ -247,7 +247,7 @@ function textAt(members: Members, name: string, at: string): string {
   throw new ReportFault(`${at}/${name}`, 'must be a string');
 }
 
-/** Returns a member after checking that it is a number of at least 0. */
+/** Returns a member after checking that it is a non-negative number. */
 function numberAt(members: Members, name: string, at: string): number {
   const value = members[name];
   if (typeof value === 'number' && value >= 0) return value;

@@ -163,7 +163,7 @@ function escapeMarkdown(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      // Code hosts turn plain text into mentions, references and links. An empty comment prevents this conversion.
+      // Code hosts turn plain text into mentions, references and links. An empty HTML comment prevents this.
       .replaceAll('@', '@<!-- -->')
       .replaceAll(String.raw`\#`, String.raw`\#<!-- -->`)
       .replaceAll('://', '&#58;//')

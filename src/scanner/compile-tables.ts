@@ -40,13 +40,13 @@ interface CompiledTables {
   /** The names of the members in the excerpt, by slot. */
   readonly names: readonly string[];
   /**
-   * For each table, the path to the objects in the body to which it applies. A path consists of member names and `*`
-   * for array elements.
+   * For each table, the path to the objects in the body that the table applies to. A path consists of member names and
+   * `*` for array elements.
    */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to the values in the body to which it applies. A scan can record
-   * departures from the expectation.
+   * For each node with an expectation, the path to the values in the body that the expectation applies to. A scan can
+   * record values that do not meet it.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }
@@ -228,8 +228,8 @@ function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
   entries.forEach(({ name, node, need }, index) => {
     const key = keys[index] ?? 0;
     const text = Buffer.from(name);
-    // Some of these names need escapes in JSON, which the scanner does not decode. The scanner does not search
-    // documented names for addresses either. A member named `__proto__` cannot be set, so this name is excluded.
+    // The scanner neither decodes escapes in names nor searches documented names for addresses, and a member named
+    // `__proto__` cannot be set, so such names are excluded.
     if (/["\\\p{Cc}]|:\//u.test(name) || name === '__proto__')
       throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
     const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;

@@ -116,7 +116,7 @@ export const MEMBER_INDICES = 24;
 export const MEMBER_STAMP = 40;
 export const MEMBER_SIZE = 48;
 export const MAX_MEMBERS = 64;
-/** The maximum number of undocumented members in all objects combined. The search of a parsed body stops after 2000. */
+/** The maximum number of undocumented members in all objects combined. It is just below the limit for a parsed body. */
 export const MAX_EXAMINED = 1999;
 
 /** The names of the members on the path to the current value. Each entry consists of a position and a length. */

@@ -19,7 +19,7 @@ export interface RedisMetrics {
   changed(kind: SharedChange['kind'], own: boolean): void;
   /** Connects the gauges to their sources. */
   watch(sources: RedisSources): void;
-  /** Returns the sources of the gauges. Undefined before `watch` is called. */
+  /** Returns the sources of the gauges, or undefined if `watch` has not been called yet. */
   sources(): RedisSources | undefined;
   readonly families: readonly (CounterFamily | HistogramFamily)[];
   readonly series: number;
@@ -72,7 +72,7 @@ export function createRedisMetrics(): RedisMetrics {
   let sources: RedisSources | undefined;
   const pages = (name: keyof SharedPageCounts) => sources?.sharedPages()[name] ?? 0;
   const instances = () => sources?.instances() ?? [];
-  /** Returns the number of distinct values for a property among the gateways. */
+  /** Returns the number of distinct values that a property has across all gateways. */
   const variants = (property: (typeof PROPERTIES)[number]) => new Set(instances().map((one) => one[property])).size;
   const all = [
     createGaugeFamily(METRICS.redisUp, [], () => () => Number(sources?.isAvailable() ?? false)),

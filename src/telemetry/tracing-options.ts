@@ -31,9 +31,9 @@ export interface TracingOptions {
   /** Additional attributes of the resource, in the format of `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resourceAttributes: string;
   readonly sampler: (typeof SAMPLERS)[number];
-  /** The fraction, from 0 to 1, of traces to sample. It applies to the samplers whose names end with `traceidratio`. */
+  /** The fraction of traces to sample, from 0 to 1. Used by the samplers whose names end with `traceidratio`. */
   readonly sampleRatio: number;
-  /** The callers whose `sampled` flag is followed. It applies to the samplers whose names begin with `parentbased`. */
+  /** The callers whose `sampled` flag is followed. Used by the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
   /** The maximum time that spans wait to be exported in a batch, in seconds. */
   readonly exportSeconds: number;

@@ -166,7 +166,7 @@ const GROUP = {
 const GROUPS: ReadonlyMap<string, number> = new Map([
   ['connection', GROUP.hopByHop + GROUP.connection],
   ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
-  // Some of these headers are sent only by old proxies, but they also apply to a single connection. `Proxy-*` is
+  // Some of these headers are sent only by old proxies, but all of them apply to a single connection. `Proxy-*` is
   // matched by its prefix.
   ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
   ['host', GROUP.connectionRequest],
@@ -251,7 +251,7 @@ function textOf(part: string | Buffer | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-// The `Connection` values in nearly all messages. They do not list any other header.
+// The `Connection` values found in nearly all messages. They do not name any other headers.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /** Headers that `Connection` cannot remove, because they are meant for the last recipient (RFC 9110 §7.6.1). */

@@ -25,7 +25,7 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
     };
     const admitted = (given: GatePass) => {
       simulated = given;
-      // The exchange may be complete before its simulated wait has ended.
+      // The exchange may already be complete when its simulated wait ends.
       if (left) given.leave();
     };
     const observed: ObservedPass = {

@@ -120,7 +120,7 @@ export interface Stop {
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/** Creates a stop for one exchange. If several requests are sent for the exchange, each uses the stop in turn. */
+/** Creates a stop signal for one exchange. If the exchange sends several requests, each uses the signal in turn. */
 export function createStop(): Stop {
   let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;

@@ -29,7 +29,7 @@ export function sumOfStats(all: readonly UpstreamStats[]): UpstreamStats {
   };
 }
 
-/** Returns only the cumulative counts in statistics, without the numbers of current requests and connections. */
+/** Returns the cumulative counts from the statistics, without the numbers of current requests and connections. */
 export function countsOf(stats: UpstreamStats): UpstreamStats {
   return { ...stats, inFlight: 0, queued: 0, streams: 0, openConnections: 0 };
 }

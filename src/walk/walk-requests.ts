@@ -15,7 +15,7 @@ export function firstRequests(operation: Operation, ids: KnownIds): readonly Wal
   }));
 }
 
-/** Returns the path parameters of an operation for which no id is known. */
+/** Returns an operation's path parameters that have no known ids. */
 export function missingIds(operation: Operation, ids: KnownIds): readonly string[] {
   return pathParameters(operation).filter((name) => ids.of(name).length === 0);
 }

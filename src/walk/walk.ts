@@ -141,7 +141,7 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
  * (ECONNREFUSED).`
  */
 export function failureWords({ code, message, cause }: GatewayError): string {
-  // Only connections that could not be established have their own reason.
+  // A more specific reason is available only if the connection could not be established.
   const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
   // The HTTP client's own error codes add no information.
   if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;

@@ -99,7 +99,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
     async sync() {
       if (known === undefined) return false;
       const mine = current();
-      // The contents of a document of an earlier version are not changes to this version.
+      // If the known copy has an earlier version, the differences from it are not changes made by this worker.
       const base = versionOf(known) === versionOf(mine) ? known : mine;
       if (known !== base) known = mine;
       else if (format(known) === format(mine)) return true;

@@ -179,7 +179,7 @@ interface DemotedServices {
 
 /**
  * The log of changes and, if Redis is configured, the connection to Redis. Without Redis, the log connects only the
- * processes of a single gateway, and the Redis set is not needed.
+ * processes of a single gateway.
  */
 interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
   readonly redis?: Redis;

@@ -39,7 +39,7 @@ export function sinceHour(text: string, now: number): number {
   throw new UsageError(`--since ${text}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
 }
 
-/** Throws a UsageError if a flag contains an unknown operation's id. */
+/** Throws a UsageError if a flag's value is not the id of a known operation. */
 export function requireKnownOperation(id: string | undefined, known: readonly string[], flag: string): void {
   if (id === undefined || known.includes(id)) return;
   throw new UsageError(`${flag} ${id}: unknown operation${didYouMean(id, known)}`);

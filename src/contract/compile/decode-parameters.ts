@@ -279,7 +279,7 @@ function decodeQueryText(raw: string): string | undefined {
 
 /**
  * Decodes `%XX` sequences as UTF-8. Returns undefined if the encoding or the UTF-8 is invalid, or if the result
- * contains a NUL.
+ * contains a NUL character.
  */
 function decodeText(raw: string): string | undefined {
   if (!raw.includes('%')) return raw;

@@ -58,7 +58,7 @@ function proposeShorter(
       place,
       statement: `lacks ${word} members: ${names.join(', ')}`,
       ...supportOf(rarest.shape, rarest.of),
-      // An overlay cannot remove a single string from a list, so the whole list is replaced.
+      // An overlay cannot remove individual strings from a list, so the whole list is replaced.
       actions: [
         { target: childPath(path, list), description, remove: true },
         { target: path, description: `${place}: the remaining ${word} members`, update: { [list]: remaining } },

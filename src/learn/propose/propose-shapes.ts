@@ -30,7 +30,7 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
   });
 }
 
-/** Returns whether the schema to which a reference points leaves its values undescribed. */
+/** Returns whether the schema that a reference points to leaves its values undescribed. */
 function leavesOpen(document: DocumentNode, reference: string): boolean {
   const schema = referenced(document, reference)?.schema;
   return schema !== undefined && ['type', '$ref', 'allOf', 'anyOf', 'enum'].every((keyword) => !(keyword in schema));

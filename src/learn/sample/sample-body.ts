@@ -83,7 +83,7 @@ function sampleValue(all: Observations, position: Position, value: unknown, cont
     sampleMembers(all, placeSchema, value as Members, item, context);
 }
 
-/** Returns false if the value has an id of an undocumented type, because many items may share such an id. */
+/** Returns false if the value has an id of an undocumented type, because many items might share such an id. */
 function hasTrustedId(placeSchema: PlaceSchema, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return true;
   const id = placeSchema.member('id');

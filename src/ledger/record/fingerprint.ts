@@ -57,7 +57,7 @@ interface Recent extends Occurrence {
   readonly kind: ViolationKind;
 }
 
-/** Computes the identifying properties. The key consists of the rule and the place. */
+/** Computes the properties that identify a violation. The key consists of the rule and the place. */
 function reduced(key: string, { status, violation }: Occurrence): ViolationKind {
   const rule = key.slice(0, key.length - violation.at.length);
   // The name of a permission comes from the contract and can contain spaces.
@@ -65,7 +65,7 @@ function reduced(key: string, { status, violation }: Occurrence): ViolationKind 
   return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };
 }
 
-// A fingerprint starts with a letter, because a YAML parser may read text that starts with a digit as a number.
+// A fingerprint starts with a letter, because a YAML parser might read text that starts with a digit as a number.
 function toFingerprint(digest: string): string {
   return `${'abcdef'.charAt(Number.parseInt(digest.slice(-2), 16) % 6)}${digest.slice(0, 15)}`;
 }

@@ -7,7 +7,7 @@ export interface LegacyRequest {
   readonly caller: Caller;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Returns a path parameter, or an empty string if the route does not have it. */
+  /** Returns a path parameter, or an empty string if the route has no such parameter. */
   readonly param: (name: string) => string;
 }
 

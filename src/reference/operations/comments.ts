@@ -227,7 +227,7 @@ interface DraftRecipient {
   readonly type: 'group' | 'user';
 }
 
-/** The body of a comment write. Absent members leave their values unchanged. */
+/** The body of a comment write. If a member is absent, the current value is preserved. */
 interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;

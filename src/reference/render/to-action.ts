@@ -11,8 +11,8 @@ function toActor(sql: Sql, userId: number): Record<string, unknown> {
 }
 
 /**
- * Renders an action from the log. The action's date is in the format with a weekday for the first minute, and in the
- * stored format after that (field facts, grade D).
+ * Renders an action from the log. For the first minute after the action, its date is in the format that includes the
+ * weekday; after that, it is in the stored format (field facts, grade D).
  */
 export function toAction(context: ReferenceContext, action: ActionRow): Record<string, unknown> {
   const { sql, clock } = context;

@@ -50,7 +50,7 @@ function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: nu
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
   // Every fourth wiki question belongs to alice, so that tests can check the rule about a caller's own nodes.
   const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
-  // No questions are created in the last few months, so that all answers and comments precede SEED_END.
+  // No questions are created in the last few months before SEED_END, so that all answers and comments precede it.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {

@@ -24,7 +24,7 @@ export interface AddressChange {
 
 /** Distributes requests among several addresses of the upstream, and avoids those that fail. */
 interface AddressPool {
-  /** Connections to the address chosen for each request. */
+  /** Sends each request over a connection to the address chosen for it. */
   readonly connections: Connections;
   /** A proxy that uses the address chosen for each request. */
   readonly proxy: Proxy;

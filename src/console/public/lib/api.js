@@ -30,7 +30,7 @@ export function get(path, signal) {
 /** Replaces the browser's stored credential with an invalid one. */
 export function signOut() {
   return new Promise((resolve, reject) => {
-    // `fetch` cannot do this, because a browser replaces its stored credential only for a request that specifies its
+    // `fetch` cannot be used, because a browser replaces its stored credential only for a request that specifies its
     // own user name and password.
     const request = new XMLHttpRequest();
     request.open('GET', 'sign-out', true, 'signed-out', 'signed-out');

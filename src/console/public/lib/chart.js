@@ -112,7 +112,7 @@ function optionsOf(place, series, format, logarithmic, onCursor) {
     width: Math.max(200, Math.floor(place.clientWidth)),
     height: HEIGHT,
     legend: { show: false },
-    // All charts on a page show the same time.
+    // The cursors of all charts on a page point to the same time.
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 8 }, sync: { key: 'time' } },
     hooks: { setCursor: [({ cursor: { idx } }) => onCursor(idx)] },
     padding: [8, 24, 0, 0],
