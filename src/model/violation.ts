@@ -66,7 +66,7 @@ export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | '
 }
 
 /**
- * Returns the severity of a violation as a number. The most serious category is number 0. Advisories have the highest
+ * Returns a violation's severity as a number. The most serious category has the number 0. Advisories have the highest
  * number, regardless of their category. `Contract-Status` and all reports use this order.
  */
 export function severityOf(violation: Pick<Violation, 'category' | 'keyword'>): number {

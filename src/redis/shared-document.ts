@@ -113,7 +113,7 @@ type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'p
 /**
  * Reads a document and replaces it with the result of `edit`. Intended for programs without a copy of the document. If
  * `edit` returns its argument, nothing is written. Returns undefined if there is no document. The caller should notify
- * the other gateways of the change. Otherwise, they may not detect it for up to {@link REREAD_MS}. Throws
+ * the other gateways of the change. Otherwise, they might not detect it for up to {@link REREAD_MS}. Throws
  * `RedisUnavailable`.
  */
 export async function editSharedDocument<T>(

@@ -40,7 +40,7 @@ type UpstreamTrace = NonNullable<Trace['upstream']>;
  * attempt to send it to the upstream. There are no spans if the trace is not sampled.
  *
  * Like the access log, spans contain names, numbers and codes, and never values from messages. Paths appear as
- * templates. Queries, headers, names, addresses and error messages do not appear.
+ * templates. Queries, headers, people's names, addresses and error messages do not appear.
  */
 export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: Trace) => readonly ReadableSpan[] {
   const operations = new Map(subject.operations.map((one) => [one.id, one]));

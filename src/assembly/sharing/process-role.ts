@@ -71,8 +71,8 @@ export function shareWithProcesses(role: ProcessRole, clock: Clock): ProcessChan
 }
 
 /**
- * Creates the revocations for the processes of a single gateway. No process can miss a revocation, so verified
- * credentials can always be trusted.
+ * Creates the list of revocations that the processes of a single gateway share. No process can miss a revocation, so
+ * verified credentials can always be trusted.
  */
 function revocationsOf(changes: ChangeLog): Revocations {
   // No secret key is needed, because the hashes never leave the machine.

@@ -30,8 +30,8 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 
 /**
  * Creates a store in memory. Requests and responses each have their own share of the limit. When a share is full,
- * entries are removed from the rule that has the most entries, least recently seen first. Made-up parameter names
- * therefore displace only other made-up names.
+ * entries are removed from the rule that has the most entries, starting with the least recently seen ones. Made-up
+ * parameter names therefore displace only other made-up names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -139,7 +139,7 @@ interface Kind {
 
 /**
  * Returns the fingerprints of the entries to remove so that at most `share` entries remain. `entries` must be ordered
- * by last occurrence. Entries are removed from the rules that have the most entries, least recently seen first.
+ * by last occurrence. The least recently seen entries of the rules that have the most entries are removed first.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];

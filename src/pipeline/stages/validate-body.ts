@@ -131,8 +131,7 @@ async function inspect(
     const message = describeExcess('the request body', parsed.limit, limits.json);
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  // The bytes are forwarded unchanged. If two members have the same name, the upstream might read the unchecked
-  // member.
+  // The bytes are forwarded unchanged. If two members have the same name, the upstream might read the unchecked one.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'The request body contains a repeated member.');
   return check(parsed.value, exchange);

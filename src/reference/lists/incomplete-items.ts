@@ -18,8 +18,8 @@ const OMITTED: Readonly<Record<number, readonly string[]>> = {
 const SHARE = 0.02;
 
 /**
- * Omits an expected field from some list items, as a real server does. The seed and the item's id determine whether and
- * which field is missing, so the same item always has the same fields. Returns all other responses unchanged.
+ * Omits an expected field from some list items, as a real server does. The seed and the item's id determine whether a
+ * field is missing and which one, so the same item always has the same fields. Returns all other responses unchanged.
  */
 export const withIncompleteItems =
   (seed: number) =>

@@ -172,7 +172,7 @@ interface SqliteRoom {
   forget(now: number): void;
   /**
    * Removes entries until neither direction exceeds its limit. Entries are removed from the rule that has the most
-   * entries, least recently seen first. Returns the number of entries removed.
+   * entries, starting with the least recently seen ones. Returns the number of entries removed.
    */
   evict(): number;
   /**
