@@ -1,12 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareCheckouts } from './against.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
-import { measureAll } from './measure-all.ts';
-import { measureMicro } from './measure-micro.ts';
 import { killAll } from './process-tree.ts';
-import { measureProfile } from './profile/measure-profile.ts';
 import { partNames } from './scenarios/all.ts';
 import { FULL, QUICK } from './scenarios/effort.ts';
 import { openSession, type Session } from './session.ts';
@@ -44,8 +40,12 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
   }
 }
 
-function measure(options: Arguments, session: Session): Promise<number> {
-  if (options.against !== undefined) return compareCheckouts(options.against, options, session);
-  if (options.profile !== undefined) return measureProfile(options.profile, options, session);
-  return options.micro ? measureMicro(options, session) : measureAll(options, session);
+// Loading all ways of measuring takes most of a second, and the help text needs none of them.
+async function measure(options: Arguments, session: Session): Promise<number> {
+  const { against, profile, micro } = options;
+  if (against !== undefined) return (await import('./against.ts')).compareCheckouts(against, options, session);
+  if (profile !== undefined)
+    return (await import('./profile/measure-profile.ts')).measureProfile(profile, options, session);
+  if (micro) return (await import('./measure-micro.ts')).measureMicro(options, session);
+  return (await import('./measure-all.ts')).measureAll(options, session);
 }
