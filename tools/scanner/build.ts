@@ -29,7 +29,8 @@ function compileModule(): Buffer {
     const file = join(folder, 'scanner.wasm');
     const compiler = join(root, 'node_modules', 'assemblyscript', 'bin', 'asc.js');
     const args = [compiler, 'tools/scanner/module/scan.ts', '--outFile', file, ...OPTIONS];
-    const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+    // The compiler is itself a WebAssembly module. V8 would need longer to optimize it than the compiler runs.
+    const { status } = spawnSync(process.execPath, ['--liftoff-only', ...args], { cwd: root, stdio: 'inherit' });
     if (status !== 0) throw new Error('the scanner was not compiled');
     return readFileSync(file);
   } finally {
