@@ -13,7 +13,7 @@ import {
   sprigMath,
   sprigStrings,
 } from '@promptctl/go-template-js';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { parse as parseYaml, stringify } from 'yaml';
 
 // Renders the Helm chart without Helm. The engine implements Go's templates and the Sprig functions. This file adds the
@@ -37,13 +37,16 @@ const parse = (text: string): unknown => parseYaml(text, { version: '1.1' });
 /** The values of the chart, or a part of them. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
+/** The compiled values.schema.json, because compiling it takes longer than rendering. */
+let isValid: ValidateFunction | undefined;
+
 /**
  * Renders the templates of the chart, each under its file name. The given values take precedence over those in
  * values.yaml. Throws an error if the values do not match values.schema.json.
  */
 export function renderChart(values: ChartValues = {}, release = 'portico'): ReadonlyMap<string, string> {
   const all = merged(parse(readChart('values.yaml')) as ChartValues, values);
-  const isValid = new Ajv({ strict: false, allErrors: true }).compile(
+  isValid ??= new Ajv({ strict: false, allErrors: true }).compile(
     JSON.parse(readChart('values.schema.json')) as object,
   );
   if (!isValid(all)) {
