@@ -21,7 +21,7 @@ same document. Exits with 1 if there are errors; warnings are printed.
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
 /** Parses the arguments, prints the result of the checks and returns the exit code. */
-async function main(args: readonly string[]): Promise<number> {
+export async function runLinter(args: readonly string[]): Promise<number> {
   const [flag, value, ...others] = args;
   if (args.includes('--help')) {
     console.log(HELP);
@@ -115,4 +115,4 @@ function yamlFaults(text: string): string[] {
   return faults;
 }
 
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await runLinter(process.argv.slice(2));

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The parts of a CycloneDX document that change on every run, or that this program reads. */
-interface Sbom {
+export interface Sbom {
   readonly serialNumber?: string;
   readonly metadata: {
     readonly timestamp?: string;
@@ -18,12 +18,9 @@ interface Sbom {
  * Returns the software bill of materials of the production dependencies, in CycloneDX format. It is sorted and
  * contains neither a timestamp nor a random number, so the same lock file always produces the same text.
  */
-export function createSbom(folder: string): string {
+export function toStableSbom(folder: string, bom: Sbom): string {
   const isShipped = productionPackages(folder);
-  // With `--omit=dev`, npm would also omit production dependencies that a development dependency needs.
-  const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--sbom-type=application'];
-  const output = execFileSync('npm', command, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(output) as Sbom;
+  const { serialNumber: _random, metadata, components, dependencies, ...rest } = bom;
   const { timestamp: _time, tools: _npm, component, ...stable } = metadata;
   const document = {
     ...rest,
@@ -38,6 +35,14 @@ export function createSbom(folder: string): string {
       .toSorted((one, other) => by(one.ref, other.ref)),
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+/** Returns npm's bill of materials, which also contains the development dependencies. */
+export function runNpmSbom(folder: string): Sbom {
+  // With `--omit=dev`, npm would also omit production dependencies that a development dependency needs.
+  const command = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--sbom-type=application'];
+  const output = execFileSync('npm', command, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return JSON.parse(output) as Sbom;
 }
 
 const by = (one: string, other: string) => (one < other ? -1 : 1);
@@ -55,7 +60,8 @@ function productionPackages(folder: string): ReadonlySet<string> {
 
 if (import.meta.main) {
   const [file] = process.argv.slice(2);
-  const text = createSbom(join(import.meta.dirname, '..'));
+  const root = join(import.meta.dirname, '..');
+  const text = toStableSbom(root, runNpmSbom(root));
   if (file === undefined) process.stdout.write(text);
   else writeFileSync(file, text);
 }
