@@ -64,6 +64,6 @@ function branchLines(name: string, node: Branch | Recommendation | undefined, in
       ...[...node].toReversed().flatMap(([key, below]) => branchLines(key, below, `${indent}  `)),
     ];
   const reason = wrapText(plainText(node.reason), WIDTH - indent.length).map((line) => `${indent}# ${line}`);
-  // JSON is valid YAML, so strings need no other quoting.
+  // JSON is valid YAML, so a string can be quoted as in JSON.
   return [...reason, `${indent}${name}: ${JSON.stringify(node.value)}`];
 }

@@ -5,7 +5,7 @@ import type { Violation } from '../model/violation.ts';
 
 interface CsvLimits {
   readonly maxRows: number;
-  /** The approximate maximum size of a row in bytes. Defaults to 10,000. */
+  /** The approximate maximum size of a row, in bytes. Defaults to 10,000. */
   readonly maxRowBytes?: number;
   /** The maximum number of reported errors. Defaults to 20. */
   readonly maxErrors?: number;

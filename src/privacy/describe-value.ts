@@ -54,7 +54,7 @@ type NameTag = (name: string) => string;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Creates a function that derives tags with a key. The key is random by default. At most a limited number of tags are
+ * Creates a function that derives tags with a key. The key is random by default. Only a limited number of tags are
  * cached.
  */
 export function createNameTag(key: Buffer = randomBytes(32)): NameTag {

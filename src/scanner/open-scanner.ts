@@ -44,7 +44,7 @@ export interface ScannerModule {
   readonly compile: (source: ScannerSource) => Scanner;
 }
 
-/** The maximum size of a body that is scanned, in bytes. */
+/** The maximum size, in bytes, of a body that is scanned. */
 const MAX_BODY = 1024 * 1024;
 /**
  * The maximum nesting depth of a body that is scanned. The module is recursive, so this limits the size of its stack.

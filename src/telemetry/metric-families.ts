@@ -88,7 +88,7 @@ export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): nu
   return metrics.reduce((sum, { series }) => sum + series, 0);
 }
 
-/** One value of each label, in the order of the labels. */
+/** One value for each label, in the order of the labels. */
 type LabelSet<Axes extends readonly (readonly string[])[]> = { -readonly [Index in keyof Axes]: Axes[Index][number] };
 
 /**
@@ -140,7 +140,7 @@ export interface HistogramFamily {
   readonly counts: Readonly<Float64Array>;
   /** The values of the label, one per row. */
   readonly names: readonly string[];
-  /** The sums of the observations in seconds, one per row. */
+  /** The sums of the observations, in seconds, one per row. */
   readonly sums: Readonly<Float64Array>;
   readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
   /** Adds the observations for the same rows from another histogram with the same buckets. */

@@ -204,7 +204,7 @@ function createMemoryTraffic(): MemoryTraffic {
 /** The counts, by release and hour. */
 interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
-  /** Returns the total for each release, starting with the given hour. Omits releases without counts. */
+  /** Returns the total for each release from the given hour on. Omits releases without counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
   /**
    * Returns the counts for the most recent hours, and the release with the earliest hour. `hour` is the current hour.

@@ -5,7 +5,7 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listFollowers } from '../lists/list-followers.ts';
 import { listTopics, listUsers } from '../lists/list-people.ts';
 
-/** Operation 9: the users of a group. */
+/** Operation 9: the users in a group. */
 export const listGroupUsers: LegacyRoute = {
   operation: 9,
   method: 'GET',
