@@ -31,7 +31,7 @@ interface LoadOptions {
 }
 
 /** How long a client pauses after each response, so that the clients do not keep the processor fully occupied. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 40;
 
 /**
  * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can wait until a
