@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { launch } from './launch.ts';
-import { TOKEN } from './open-console.ts';
+import { challenged, TOKEN } from './open-console.ts';
 
 const NASTY = '<img src=x onerror=alert(1)>';
 
@@ -13,7 +13,7 @@ needsProgram('chromium', 'the console', (path) => {
     const { gateway, visit } = withConsole(path);
 
     it('admits a browser with the token', async () => {
-      await visit('', (page) => page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor());
+      await visit('', (page) => page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor(), challenged());
     });
 
     it('signs out a browser, which then needs the token again', async () => {
@@ -40,7 +40,7 @@ needsProgram('chromium', 'the console', (path) => {
           await page.getByRole('heading', { name: 'Access denied' }).waitFor();
           await page.getByText('The admin token is incorrect.').waitFor();
         },
-        { token: 'something-else', tolerate: /401/ },
+        { ...challenged('something-else'), tolerate: /401/ },
       );
     });
   });
@@ -55,6 +55,10 @@ needsProgram('chromium', 'the console', (path) => {
         expect(await page.getByRole('button', { name: 'Purge everything' }).isDisabled()).toBe(true);
         await page.getByRole('link', { name: 'Violations' }).click();
         await page.getByText('The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN').waitFor();
+        await page.getByRole('link', { name: 'Overrides' }).click();
+        await page.getByRole('heading', { name: 'Overrides', level: 1 }).waitFor();
+        await page.getByText(/set PORTICO_ADMIN_TOKEN/).waitFor();
+        expect(await page.getByRole('button', { name: 'Set an override' }).isDisabled()).toBe(true);
       });
     });
   });
@@ -78,8 +82,7 @@ needsProgram('chromium', 'the console', (path) => {
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText(`${NASTY} (verified)`).waitFor();
         expect(await page.locator('main img').count()).toBe(0);
-      });
-      await visit('#/configuration?text=realm', async (page) => {
+        await page.evaluate("location.hash = '#/configuration?text=realm'");
         await page.getByText(JSON.stringify(NASTY)).waitFor();
         expect(await page.locator('main img').count()).toBe(0);
       });

@@ -1,19 +1,21 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { launch } from './launch.ts';
-import { openConsole, type OpenConsole, type OpenOptions, TOKEN } from './open-console.ts';
+import { type ContextOptions, openConsole, openContext, type OpenOptions, TOKEN } from './open-console.ts';
 
 /** A gateway with its console, the reference server behind it, and a browser. */
 export interface ConsoleFixture {
   readonly gateway: () => TestGateway;
   /**
-   * Opens a console page in its own browser context and runs the test's actions on it. Fails if the page reports
-   * errors.
+   * Opens a console page and runs the test's actions on it. Fails if the page reports errors. All visits share a
+   * browser context, except those with options for it.
    */
-  visit(hash: string, act: (open: OpenConsole['page']) => Promise<void>, options?: OpenOptions): Promise<void>;
+  visit(hash: string, act: (page: Page) => Promise<void>, options?: VisitOptions): Promise<void>;
 }
+
+interface VisitOptions extends OpenOptions, ContextOptions {}
 
 /** The options that a test file can set. */
 export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
@@ -30,6 +32,7 @@ export function withConsole(
   let browser: Browser | undefined;
   let reference: ReferenceServer | undefined;
   let gateway: TestGateway | undefined;
+  let shared: BrowserContext | undefined;
   beforeAll(async () => {
     reference = await startReferenceServer({ complete: true, chaos });
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
@@ -39,6 +42,7 @@ export function withConsole(
     ]);
   });
   afterAll(async () => {
+    await shared?.close();
     await gateway?.close();
     await reference?.close();
   });
@@ -46,19 +50,21 @@ export function withConsole(
     if (gateway === undefined) throw new Error('the gateway is not running');
     return gateway;
   };
+  const open = (own: ContextOptions): Promise<BrowserContext> => {
+    if (browser === undefined) throw new Error('the browser is not running');
+    return openContext(browser, running().adminUrl, { ...(!token && { token: null }), ...own });
+  };
   return {
     gateway: running,
-    async visit(hash, act, open = {}) {
-      if (browser === undefined) throw new Error('the browser is not running');
-      const { page, troubles, close } = await openConsole(browser, running().adminUrl, hash, {
-        ...(!token && { token: null }),
-        ...open,
-      });
+    async visit(hash, act, { tolerate, ...own } = {}) {
+      const isShared = Object.keys(own).length === 0;
+      const context = isShared ? (shared ??= await open({})) : await open(own);
+      const { page, troubles, close } = await openConsole(context, running().adminUrl, hash, tolerate && { tolerate });
       try {
         await act(page);
         expect(troubles).toEqual([]);
       } finally {
-        await close();
+        await (isShared ? close() : context.close());
       }
     },
   };

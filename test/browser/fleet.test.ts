@@ -9,7 +9,7 @@ import type { TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 import { axeFindings } from './axe-findings.ts';
 import { launch } from './launch.ts';
-import { openConsole, TOKEN } from './open-console.ts';
+import { openConsole, openContext, TOKEN } from './open-console.ts';
 
 needsProgram('chromium', 'the page of the fleet', (chromium) => {
   needsProgram('redis', 'with several gateways', (path) => {
@@ -38,7 +38,8 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
     it('lists the gateways, marks what differs, and shows one that no longer reports until it is removed', async () => {
       const { first, gateways, redis } = await startNamed(['gateway-a', 'gateway-b', 'gateway-c'], 'gateway-b');
       for (const { call } of gateways) await call('/services/v2/question.json');
-      const { page, troubles, close } = await openConsole(browser, first.adminUrl, '#/fleet');
+      const context = await openContext(browser, first.adminUrl);
+      const { page, troubles } = await openConsole(context, first.adminUrl, '#/fleet');
       const list = page.getByRole('region', { name: 'Gateways that share state' });
       const rowOf = (name: string) => list.getByRole('row', { name: new RegExp(`^${name}`) });
       for (const name of ['gateway-a', 'gateway-b', 'gateway-c']) await rowOf(name).getByText('ready').waitFor();
@@ -80,7 +81,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       // A gateway's counts remain after it ends.
       await counts.getByRole('row', { name: /^gateway-c/ }).waitFor();
       expect(troubles).toEqual([]);
-      await close();
+      await context.close();
       redis.close();
     });
   });

@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright-core';
 
 // A test machine has no display, no other users, and no network connection for the requests that a browser makes at
-// startup.
+// startup. Every host except the machine itself is unreachable for the pages.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -10,6 +10,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
 let launched: Promise<Browser> | undefined;

@@ -94,34 +94,24 @@ needsProgram('chromium', 'how the console looks', (path) => {
     });
   });
 
-  it("follows the system's color scheme, including the charts", async () => {
-    await visit(
-      '',
-      async (page) => {
-        await shown(page);
-        await page.locator('canvas').first().waitFor();
-        expect(await groundOf(page)).toBe(LIGHT);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        expect(await groundOf(page)).toBe(DARK);
-        await page.locator('canvas').first().waitFor();
-      },
-      { colorScheme: 'light' },
-    );
-  });
-
-  it('shows no motion if the system asks for reduced motion', async () => {
+  it("follows the system's color scheme, including the charts, and shows no motion if the system asks for that", async () => {
     const moving = 'getComputedStyle(document.querySelector(".skip")).transitionDuration';
     await visit(
       '',
       async (page) => {
         expect(await page.evaluate(moving)).toBe('0s');
         expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+        await shown(page);
+        await page.locator('canvas').first().waitFor();
+        expect(await groundOf(page)).toBe(LIGHT);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        expect(await groundOf(page)).toBe(DARK);
+        await page.locator('canvas').first().waitFor();
+        await page.emulateMedia({ reducedMotion: 'no-preference' });
+        expect(await page.evaluate(moving)).toBe('0.12s');
       },
-      { reducedMotion: 'reduce' },
+      { colorScheme: 'light', reducedMotion: 'reduce' },
     );
-    await visit('', async (page) => expect(await page.evaluate(moving)).toBe('0.12s'), {
-      reducedMotion: 'no-preference',
-    });
   });
 
   it('can be used with the keyboard alone: skip link, pages, a filter, a dialog and back', async () => {

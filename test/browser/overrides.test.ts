@@ -57,14 +57,3 @@ needsProgram('chromium', 'the page of overrides', (path) => {
     );
   });
 });
-
-needsProgram('chromium', 'the page of overrides without a token', (path) => {
-  const { visit } = withConsole(path, { token: false });
-
-  it('is read-only and says why', async () => {
-    await visit('#/overrides', async (page) => {
-      await page.getByText(/set PORTICO_ADMIN_TOKEN/).waitFor();
-      expect(await page.getByRole('button', { name: 'Set an override' }).isDisabled()).toBe(true);
-    });
-  });
-});

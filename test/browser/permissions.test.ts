@@ -16,24 +16,19 @@ needsProgram('chromium', 'the page of permissions', (path) => {
     });
   });
 
-  it('explains a decision step by step at an address that can be shared', async () => {
-    await visit('#/permissions', async (page) => {
-      await page.getByLabel('Target').fill('/services/v2/group/1/user.json');
-      await page.getByLabel('Account', { exact: true }).fill('alice');
-      await page.getByRole('button', { name: 'Explain' }).click();
-      await page.getByText('403 permission_denied').waitFor();
-      await page.getByLabel('Account', { exact: true }).fill('admin');
-      await page.getByRole('button', { name: 'Explain' }).click();
-      await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
-      await page.reload();
-      await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
-    });
-  });
-
-  it('reports what is wrong with a target', async () => {
+  it('explains a decision step by step at an address that can be shared, and reports what is wrong with a target', async () => {
     await visit(
       '#/permissions',
       async (page) => {
+        await page.getByLabel('Target').fill('/services/v2/group/1/user.json');
+        await page.getByLabel('Account', { exact: true }).fill('alice');
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.getByText('403 permission_denied').waitFor();
+        await page.getByLabel('Account', { exact: true }).fill('admin');
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
+        await page.reload();
+        await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
         await page.getByLabel('Target').fill('question.json');
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText('The target must begin with a slash').waitFor();

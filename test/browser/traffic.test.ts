@@ -74,7 +74,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
   });
 
   it('shows the values at the pointer in every chart, and a latency axis with equal steps for factors of ten', async () => {
-    await visit('', async (page) => {
+    await visit('#/cache', async (page) => {
       await page.route('**/api/traffic*', async (route) => {
         const answer = await route.fetch();
         const view = (await answer.json()) as { until: number; points: object[]; total: object };
@@ -94,7 +94,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
         const total = { ...view.total, requests: 200, clientErrors: 50, serverErrors: 1 };
         await route.fulfill({ response: answer, json: { ...view, points, total } });
       });
-      await page.reload();
+      await page.getByRole('link', { name: 'Traffic', exact: true }).click();
       const latency = page.getByRole('figure', { name: 'Latency' });
       const plot = await latency.locator('.u-over').boundingBox();
       if (plot === null) throw new Error('the chart is not visible');

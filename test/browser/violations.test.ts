@@ -2,10 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, startOfHour } from '../../src/lib/clock.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
+import { challenged } from './open-console.ts';
 
 // The clock stops at the end of the hour, so that all violations belong to the hour in which the page is viewed.
 const endOfHour = startOfHour(Date.now()) + HOUR_MS - 1;
@@ -14,11 +15,13 @@ const clock = () => Math.min(Date.now(), endOfHour);
 needsProgram('chromium', 'the page of violations', (path) => {
   const chaos = ['wrong-type:creationDate@6', 'missing-field:type@13'];
   const { gateway, visit } = withConsole(path, { chaos, clock });
-
-  it("shows the upstream's violations, filtered by category, operation and text, and restores no cleared filters", async () => {
+  beforeAll(async () => {
     await gateway().call('/services/v2/question.json');
     await gateway().call('/services/v2/article.json');
     await gateway().call('/services/v2/question.json?page=x');
+  });
+
+  it("shows the upstream's violations, filtered by category, operation and text, and restores no cleared filters", async () => {
     await visit('#/violations', async (page) => {
       await page.getByText('3 violations').waitFor();
       await page.getByLabel('Category').selectOption('missing');
@@ -133,7 +136,8 @@ needsProgram('chromium', 'the page of violations', (path) => {
         await page.getByText('The list has changed.').waitFor({ state: 'detached' });
         expect(await names()).toEqual(before.toReversed());
       },
-      { ownClock: true },
+      // The credentials are also needed for `route.fetch`.
+      { ...challenged(), ownClock: true },
     );
   });
 
