@@ -42,7 +42,7 @@ export function profileMarkdown(
     `Written by \`npm run bench -- --profile ${name}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
     `The tables show self time over ${formatNumber(root.total / 1e6)} s of work, excluding idle time. With the profiler running, one`,
-    `request took ${formatNumber(cpuUs)} µs of CPU time, including V8's other threads, which is more than without the profiler.`,
+    `request took ${formatNumber(cpuUs)} µs of CPU time, including that of V8's other threads. Without the profiler, it takes less.`,
     'The column “µs/request” is this time multiplied by the share.',
     '',
     ...machineLines(machine),
