@@ -7,9 +7,9 @@ export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 export interface Freshness {
   /** How long a page is served without contacting the upstream, in seconds. */
   readonly freshSeconds: number;
-  /** How long a stale page is still served while a new one is fetched, in seconds (RFC 5861, 3). */
+  /** How long a stale page is still served while a new one is fetched, in seconds (RFC 5861 §3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** How long a stale page is still served when the upstream fails, in seconds (RFC 5861, 4). */
+  /** How long a stale page is still served when the upstream fails, in seconds (RFC 5861 §4). */
   readonly staleIfErrorSeconds: number;
 }
 

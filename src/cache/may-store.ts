@@ -84,7 +84,7 @@ const MAX_SECONDS = 86_400;
 
 /**
  * Returns how long a response may be used. The configured durations apply unless `respectUpstream` is set and the
- * upstream's headers specify durations (RFC 9111, 4.2; RFC 5861). In that case, the freshness lifetime is also reduced
+ * upstream's headers specify durations (RFC 9111 §4.2; RFC 5861). In that case, the freshness lifetime is also reduced
  * by the value of `Age`.
  */
 export function freshnessFor(
@@ -99,7 +99,7 @@ export function freshnessFor(
     directiveSeconds(directives, 's-maxage') ??
     directiveSeconds(directives, 'max-age') ??
     expiresSeconds(headers, receivedAt);
-  // In a shared cache, s-maxage also means proxy-revalidate (RFC 9111, 5.2.2.10).
+  // In a shared cache, s-maxage also means proxy-revalidate (RFC 9111 §5.2.2.10).
   const mustRevalidate = ['must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
   const stale = (name: string, configured: number) =>
     mustRevalidate ? 0 : Math.min(directiveSeconds(directives, name) ?? configured, MAX_SECONDS);
@@ -122,7 +122,7 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // An invalid date, especially `0`, represents a time in the past (RFC 9111, 5.3).
+  // An invalid date, especially `0`, represents a time in the past (RFC 9111 §5.3).
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }
 
@@ -133,7 +133,7 @@ type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
 const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
-/** Parses all of a message's `Cache-Control` headers (RFC 9111, 5.2). Invalid members are skipped. */
+/** Parses all of a message's `Cache-Control` headers (RFC 9111 §5.2). Invalid members are skipped. */
 export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   const directives = new Map<string, string[]>();
   for (const [field, value] of headers) {
@@ -149,7 +149,7 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
 
 /**
  * Returns a directive's value in seconds, or undefined if the directive is absent. An invalid value counts as 0. If the
- * directive is repeated, the smallest value applies (RFC 9111, 4.2.1).
+ * directive is repeated, the smallest value applies (RFC 9111 §4.2.1).
  */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
@@ -173,6 +173,6 @@ function requestsFresh({ cacheControl, pragma }: { cacheControl: string | undefi
     const directives = cacheDirectives([['cache-control', cacheControl]]);
     return directives.has('no-cache') || directives.has('no-store') || directives.get('max-age')?.[0] === '0';
   }
-  // Pragma applies only if there is no Cache-Control header (RFC 9111, 5.4).
+  // Pragma applies only if there is no Cache-Control header (RFC 9111 §5.4).
   return pragma !== undefined && /(?:^|,)\s*no-cache\s*(?:,|$)/i.test(pragma);
 }

@@ -12,7 +12,7 @@ export function etagOf(body: Buffer): string {
 
 /**
  * Returns the strong entity tag for the gzip form of a body. `etag` is the entity tag for the plain form, which is a
- * different representation (RFC 9110, 8.8.3.3).
+ * different representation (RFC 9110 §8.8.3.3).
  */
 export function gzipEtag(etag: string): string {
   return `${etag.slice(0, -1)}-gzip"`;
@@ -21,11 +21,11 @@ export function gzipEtag(etag: string): string {
 /** The maximum length of an `If-None-Match` header. Longer headers are ignored. */
 const MAX_CHARACTERS = 8192;
 
-// An opaque tag may contain commas but no escapes (RFC 9110, 8.8.3). The pattern never has two adjacent runs of spaces,
+// An opaque tag may contain commas but no escapes (RFC 9110 §8.8.3). The pattern never has two adjacent runs of spaces,
 // so matching takes linear time.
 const MEMBER = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
-/** Returns true if `If-None-Match` is `*` or lists the entity tag. The comparison is weak (RFC 9110, 13.1.2). */
+/** Returns true if `If-None-Match` is `*` or lists the entity tag. The comparison is weak (RFC 9110 §13.1.2). */
 export function notModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.length > MAX_CHARACTERS) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -45,7 +45,7 @@ const CODING = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
 /**
  * Creates a function that returns whether an `Accept-Encoding` header accepts gzip, either by name or through `*`, with
- * a weight above 0 (RFC 9110, 12.5.3). The function caches its results, because clients send few distinct values.
+ * a weight above 0 (RFC 9110 §12.5.3). The function caches its results, because clients send few distinct values.
  */
 export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
   const accepts = boundedMemo(MAX_TEXTS, readsGzip);

@@ -114,7 +114,7 @@ export function pageBytes(page: StoredPage, key: string): number {
   return bytes;
 }
 
-/** Returns the `Age` of a page in whole seconds (RFC 9111, 5.1). */
+/** Returns the `Age` of a page in whole seconds (RFC 9111 §5.1). */
 export function ageSeconds(page: StoredPage, now: number): number {
   return page.initialAgeSeconds + Math.max(0, Math.floor((now - page.storedAt) / 1000));
 }

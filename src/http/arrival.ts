@@ -209,7 +209,7 @@ function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOpti
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);
   const origin = raw.startsWith('/') ? raw : raw.replace(ABSOLUTE_FORM, '');
-  // An absolute URL can end after its host (RFC 9112, 3.2.2).
+  // An absolute URL can end after its host (RFC 9112 §3.2.2).
   const hasPath = !origin.startsWith('?') && (origin !== '' || raw === '');
   const target = withoutBasePath(hasPath ? origin : `/${origin}`, publicBasePath);
   const mark = target.indexOf('?');

@@ -112,7 +112,7 @@ export class Connection {
   }
 
   #takeLine(chunk: Buffer, at: number): number {
-    // Bytes after the last request are not read (RFC 9112, 9.6).
+    // Bytes after the last request are not read (RFC 9112 §9.6).
     if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
     const lf = chunk.indexOf(LF, at);
     if (lf < 0) {
@@ -127,7 +127,7 @@ export class Connection {
     const from = this.#line === undefined ? at : 0;
     const to = this.#line === undefined ? lf : line.length;
     this.#line = undefined;
-    // One blank line before a request line is allowed (RFC 9112, 2.2).
+    // One blank line before a request line is allowed (RFC 9112 §2.2).
     if (to - from === 1 && line[from] === CR && !this.#skippedBlankLine) {
       this.#skippedBlankLine = true;
       this.#parse(chunk.subarray(at, lf + 1));

@@ -61,7 +61,7 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     // By default, Node checks for slow requests only every 30 seconds, even if the configured timeouts are shorter.
     connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: options.maxHeaderBytes,
-    // The strict parser refuses ambiguous requests (RFC 9112, 6.3).
+    // The strict parser refuses ambiguous requests (RFC 9112 §6.3).
     insecureHTTPParser: false,
     // Requests without a Host header are refused by the gateway itself. Node would send an empty 400 response, which
     // the gateway could not count.

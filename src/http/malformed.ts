@@ -12,7 +12,7 @@ const CONNECT = Buffer.from('CONNECT ');
 const VERSION = Buffer.from('HTTP/1.');
 const OTHER_VERSION = /^\S+ \S+ HTTP\/\d+(?:\.\d+)?\r$/;
 
-/** Contains 1 for each byte that is allowed in a token (RFC 9110, 5.6.2). */
+/** Contains 1 for each byte that is allowed in a token (RFC 9110 §5.6.2). */
 const TOKEN = new Uint8Array(256);
 for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   TOKEN[char.charCodeAt(0)] = 1;
@@ -35,7 +35,7 @@ export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): Ga
 
 /**
  * Returns whether a line is a valid request line: a method, a target and a version, separated by single spaces, with a
- * CR before the LF (RFC 9112, 3).
+ * CR before the LF (RFC 9112 §3).
  */
 function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
   let at = from;
@@ -66,7 +66,7 @@ function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986, 3.2.2). A Host header is empty
+// A host is a name, an IPv4 address or an IPv6 address, with an optional port (RFC 3986 §3.2.2). A Host header is empty
 // if the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
@@ -85,10 +85,10 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name === 'Authorization' || (name.length === 13 && name.toLowerCase() === 'authorization')) {
       credentials += 1;
-      // Portico would check only the first credential, but the upstream could use another.
+      // Portico would check only the first credential, but the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      // HTTP/1.0 has no transfer codings, so it is ambiguous where such a message ends (RFC 9112, 6.1).
+      // HTTP/1.0 has no transfer codings, so it is ambiguous where such a message ends (RFC 9112 §6.1).
       if (httpVersion === '1.0') return malformed('An HTTP/1.0 request must not have a Transfer-Encoding header.');
       if (rawHeaders[at + 1]?.toLowerCase() !== 'chunked') return unknownCoding();
     }
@@ -98,8 +98,8 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
 }
 
 /**
- * Refuses a target whose host differs from the Host header. The host in an absolute target takes precedence (RFC 9112,
- * 3.2.2), but the upstream, or a proxy in front of the gateway, may use the Host header.
+ * Refuses a target whose host differs from the Host header. The host in an absolute target takes precedence (RFC 9112
+ * §3.2.2), but the upstream, or a proxy in front of the gateway, might use the Host header.
  */
 function targetFault(url: string, host: string | undefined): GatewayError | undefined {
   const [, scheme, authority = ''] = AUTHORITY.exec(url) ?? [];

@@ -36,7 +36,7 @@ export interface PhcHash {
   readonly tag: Buffer;
 }
 
-// The salt has at least 8 bytes (RFC 9106, 3.1), and the tag at least 16.
+// The salt has at least 8 bytes (RFC 9106 §3.1), and the tag at least 16.
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /**
@@ -46,7 +46,7 @@ const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
   const costs = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  // RFC 9106, 3.1 requires at least 8 KiB per lane.
+  // RFC 9106 §3.1 requires at least 8 KiB per lane.
   const bounded =
     costs.parallelism >= 1 &&
     costs.parallelism <= 16 &&

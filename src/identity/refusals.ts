@@ -10,7 +10,7 @@ interface Refusals {
   of(verdict: Verdict): GatewayError | undefined;
 }
 
-/** Returns the value of the `WWW-Authenticate` header for a realm (RFC 7617, 2 and 2.1). */
+/** Returns the value of the `WWW-Authenticate` header for a realm (RFC 7617 §2 and §2.1). */
 export function challengeOf(realm: string): string {
   return `Basic realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}", charset="UTF-8"`;
 }

@@ -53,9 +53,9 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
-  // Hashing takes a tenth of the time of a cache hit, so the latest credential on each open connection is remembered
-  // and not hashed again. Credentials are compared in UTF-16, in which different strings always have different byte
-  // sequences.
+  // Hashing would account for a tenth of the time that a cache hit takes, so the latest credential on each open
+  // connection is remembered and not hashed again. Credentials are compared in UTF-16, in which different strings
+  // always have different byte sequences.
   const latestByConnection = new WeakMap<object, LatestCredential>();
   const keyOn = (connection: object, authorization: string) => {
     const latest = latestByConnection.get(connection);
@@ -189,7 +189,7 @@ export function createVerifiedCredentials(
   cacheEntries: number,
   mayTrust?: (verifiedAt: number) => boolean,
 ): VerifiedCredentials {
-  // The expiry time is part of the value. The expiry in lru-cache would use its own clock and would remove expired
+  // The expiry time is part of the value. If lru-cache handled expiry, it would use its own clock and remove expired
   // entries.
   const credentials = createLruMap<string, Verified>(cacheEntries);
   const isFresh = ({ verifiedAt, freshUntilAt }: Verified, now: number) =>

@@ -18,7 +18,7 @@ export interface PromotionOptions {
 /** The conditions under which an operation's `responses` check is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
-  /** The fraction of checked responses, from 0 to 1, that may fail. */
+  /** The fraction, from 0 to 1, of checked responses that may fail. */
   readonly share: number;
   /** The length of the window over which the fraction is computed, in seconds. */
   readonly windowSeconds: number;

@@ -9,7 +9,7 @@ export interface Credential extends BasicCredentials {
   readonly authorization: string;
 }
 
-// Scheme names are case-insensitive, and credentials use the alphabet of `token68` (RFC 9110, 11.4).
+// Scheme names are case-insensitive, and credentials use the alphabet of `token68` (RFC 9110 §11.4).
 const BASIC = /^ *basic +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /** Parses the value of an `Authorization` header. Returns undefined for other schemes and for malformed credentials. */
@@ -25,7 +25,7 @@ export function parseBasicCredentials(header: string): BasicCredentials | undefi
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// Control characters are not allowed (RFC 7617, 2). Invalid UTF-8 is decoded to U+FFFD, which could make two
+// Control characters are not allowed (RFC 7617 §2). Invalid UTF-8 is decoded to U+FFFD, which could make two
 // different names look the same.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 

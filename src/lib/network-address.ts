@@ -4,8 +4,8 @@ const MAX_LENGTH = 64;
 
 /**
  * Returns the network that rate limits use instead of an address. For IPv4, the network is the address itself. For
- * IPv6, it is the /64 prefix, because one client usually controls the whole prefix (RFC 6177, 2). An IPv4-mapped IPv6
- * address (RFC 4291, 2.5.5.2) is treated as an IPv4 address. Any other string is returned as is, truncated to 64
+ * IPv6, it is the /64 prefix, because one client usually controls the whole prefix (RFC 6177 §2). An IPv4-mapped IPv6
+ * address (RFC 4291 §2.5.5.2) is treated as an IPv4 address. Any other string is returned as is, truncated to 64
  * characters.
  */
 export function networkOf(address: string): string {
@@ -52,7 +52,7 @@ export function reachableHost(host: string): string {
   return host === '::' ? '::1' : host;
 }
 
-/** Returns a host in the form used in URLs, with an IPv6 address in brackets (RFC 3986, 3.2.2). */
+/** Returns a host in the form used in URLs, with an IPv6 address in brackets (RFC 3986 §3.2.2). */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -134,7 +134,7 @@ function tlsOf({ tls }: RedisOptions, secrets: RedisSecrets) {
   };
 }
 
-/** Adds the host of a `rediss:` URL as the TLS server name, because Node does not send it by default (RFC 6066, 3). */
+/** Adds the host of a `rediss:` URL as the TLS server name, because Node does not send it by default (RFC 6066 §3). */
 function withServerName<S extends object>(socket: S, url: string): S {
   const { protocol, hostname } = new URL(url);
   const isName = protocol === 'rediss:' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;

@@ -11,7 +11,7 @@ const REPORT_VERSION = 1;
 /** The id of the JSON Schema of the report. */
 const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
-/** Renders a report as JSON. Unknown values are null, and instants are in ISO 8601, in UTC. */
+/** Renders a report as JSON. Unknown values are null, and instants are in ISO 8601 format, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const countOf = (state: Finding['baselineState']) =>
@@ -254,7 +254,7 @@ function numberAt(members: Members, name: string, at: string): number {
   throw new ReportFault(`${at}/${name}`, 'must be a number of at least 0');
 }
 
-/** Returns a member that must be an instant in ISO 8601, converted to epoch milliseconds. */
+/** Returns a member that must be an instant in ISO 8601 format, converted to epoch milliseconds. */
 function timeAt(members: Members, name: string, at: string): number {
   const value = Date.parse(textAt(members, name, at));
   if (!Number.isNaN(value)) return value;

@@ -101,8 +101,8 @@ export interface SharedIdentity {
  */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();
-  // Node generates the random bytes for UUIDs in advance, and every digit of the parts used here is random (RFC 9562,
-  // section 5.4).
+  // Node generates the random bytes for UUIDs in advance, and every digit of the parts used here is random (RFC 9562
+  // §5.4).
   const uuid = randomUUID();
   const spanId = uuid.slice(24) + uuid.slice(0, 4);
   return { requestId, traceparent: `00-${requestId.replaceAll('-', '')}-${spanId}-00` };

@@ -148,7 +148,7 @@ const membersOf = (value: unknown): Members => toObject(value) ?? {};
 export interface KnownIds {
   /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;
-  /** Returns the ids of one kind, those from the command line first. */
+  /** Returns the ids of one kind, starting with those from the command line. */
   of(kind: string): readonly string[];
 }
 

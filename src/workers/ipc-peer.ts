@@ -39,7 +39,7 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Connects to the other process. Invalid messages are ignored. Node sends such messages for its own purposes, and a
- * process with corrupted memory may also send them.
+ * process with corrupted memory might also send them.
  */
 export function createPeer(port: IpcPort, handlerOf: HandlerOf): Peer {
   const waiting = new Map<number, (result: ResultMessage) => void>();

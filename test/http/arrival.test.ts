@@ -133,7 +133,7 @@ describe('arrivals', () => {
     });
 
     // The attack: a client sends a second id, trace or condition, so that one part of the gateway might read the first
-    // and another part the second. Repeated headers are joined into a single value (RFC 9110, section 5.3), which is
+    // and another part the second. Repeated headers are joined into a single value (RFC 9110 §5.3), which is
     // not a valid id or trace.
     it('joins repeated headers', () => {
       const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

@@ -154,7 +154,7 @@ describe('a malformed message after valid ones', () => {
     expect(codes).toEqual(['request_timeout']);
   });
 
-  // RFC 9112, section 2.2, allows one blank line. If more were allowed, a client could keep a connection busy without
+  // RFC 9112 §2.2 allows one blank line. If more were allowed, a client could keep a connection busy without
   // sending a request.
   it('may be a second blank line before a request line', async () => {
     const { port, codes, seen } = await listening();

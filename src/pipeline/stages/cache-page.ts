@@ -246,7 +246,7 @@ function isRefusal(status: number): boolean {
 }
 
 /**
- * Returns whether a stale page may be served after this error (RFC 5861, 4). If the upstream refused the service
+ * Returns whether a stale page may be served after this error (RFC 5861 §4). If the upstream refused the service
  * account, the client must receive the error instead.
  */
 function mayServeStaleOn(error: unknown): boolean {

@@ -25,7 +25,7 @@ export interface FailureContext {
   readonly challenge: string;
 }
 
-/** The gateway's error for an error response from the upstream or a failed exchange. */
+/** The gateway's error for a failed exchange or for an error response from the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
   /** True if the upstream refused the caller's credential, which must then no longer count as verified. */
@@ -117,7 +117,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Very few pages contain this word, so searching for it first avoids a second parse.
+  // Very few pages contain this word, so searching for it first usually avoids a second parse.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;

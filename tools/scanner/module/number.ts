@@ -1,4 +1,4 @@
-// Scans numbers (RFC 8259, section 6).
+// Scans numbers (RFC 8259 §6).
 
 /** True if the last number that `endOfNumber` read has no fraction and no exponent. */
 export let isInteger: bool = false;

@@ -32,7 +32,7 @@ export function beginText(): void {
   hasAddress = false;
 }
 
-/** Returns the position of the first byte that is not white space (RFC 8259, section 2). */
+/** Returns the position of the first byte that is not white space (RFC 8259 §2). */
 export function skipSpace(at: u32): u32 {
   return load<u8>(at) > 0x20 ? at : endOfSpace(at);
 }
