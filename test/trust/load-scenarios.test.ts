@@ -30,7 +30,7 @@ describe('a gateway under load', () => {
   });
 
   it('serves every request correctly when it is itself overloaded', async () => {
-    expect((await overloadProcess({ seconds: 0.5, tick }, inScene)).faults).toEqual([]);
+    expect((await overloadProcess({ seconds: 0.25, tick }, inScene)).faults).toEqual([]);
   });
 
   // This test leaves two gateways running, and each of the next two tests ends one.
