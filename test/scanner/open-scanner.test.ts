@@ -317,11 +317,13 @@ describe('the scanner', () => {
   });
 
   it('accepts white space of every length, and no other byte in it', () => {
+    const comparePair = comparisonFor(pair);
+    const result = (text: string) => comparePair(Buffer.from(text));
     for (let length = 0; length < 40; length += 1) {
       const space = Array.from({ length }, (_, index) => ' \n\t\r'[index % 4]).join('');
-      expect(compare(pair, `${space}{${space}"a"${space}:${space}1${space}}${space}`)).toBe('both valid');
+      expect(result(`${space}{${space}"a"${space}:${space}1${space}}${space}`)).toBe('both valid');
       for (const other of ['\v', '\f', '\u0000', '\u001f', '\u00a0', '!', '-'])
-        expect(compare(pair, `{"a":${space}${other}${space}1}`)).toBe(
+        expect(result(`{"a":${space}${other}${space}1}`)).toBe(
           other === '-' && length === 0 ? 'both valid' : 'both invalid',
         );
     }
