@@ -2,7 +2,7 @@ import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-op
 import type { Settings } from '../config/settings.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import { publicOriginOf } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import { applyOverrides } from '../overrides/override-effect.ts';

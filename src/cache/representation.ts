@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 
 /**
  * Returns the strong entity tag for a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes (RFC

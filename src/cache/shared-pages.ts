@@ -2,7 +2,7 @@ import { hash as digest, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';

@@ -1,4 +1,4 @@
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Freshness, Audience } from './cache-options.ts';
 import { etagOf } from './representation.ts';

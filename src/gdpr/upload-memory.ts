@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */

@@ -4,7 +4,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { createFailureLimiter } from '../identity/limits.ts';
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import { networkOf } from '../lib/network-address.ts';
 
 /** Options for access control on the admin side. Health checks and metrics require no token. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
 import type { IdentityOptions } from './identity-options.ts';

@@ -1,5 +1,5 @@
 import { createFairQueue } from '../lib/fair-queue.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { IdentityOptions, WorkBounds } from './identity-options.ts';
 
 type FailureLimits = Pick<IdentityOptions['failures'], 'limit' | 'windowSeconds' | 'maxPairs'>;

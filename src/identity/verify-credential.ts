@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 import type { Credential } from '../lib/basic-credentials.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';

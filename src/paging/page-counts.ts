@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import type { Paging } from '../model/operation.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { valueAt } from '../lib/json-pointer.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { copyOf } from '../cache/stored-page.ts';
 import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './stage.ts';

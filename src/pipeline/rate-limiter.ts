@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as RateLimiterFlexible from 'rate-limiter-flexible';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { createLruMap } from '../lib/lru-map.ts';
+import { createLruMap } from '../lib/bounded-maps.ts';
 import { networkOf } from '../lib/network-address.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 
 /** What the description of a value may reveal. */
 interface DescriptionDetail {

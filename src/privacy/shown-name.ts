@@ -1,4 +1,4 @@
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import { mayShow } from './shown-text.ts';
 
 /** The replacement for a name that must not be shown. */

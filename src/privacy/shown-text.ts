@@ -1,4 +1,4 @@
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import { containsLongNumber, containsPersonalData, containsFourNumbers } from './personal-text.ts';
 import { containsCredential, containsRandomText } from './secret-text.ts';
 

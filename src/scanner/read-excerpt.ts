@@ -1,4 +1,4 @@
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import type { Departure, ScannedDifferences } from '../model/violation.ts';
 import * as layout from './table-layout.ts';
 

@@ -1,5 +1,5 @@
 import { destination, type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { boundedMemo } from '../lib/bounded-memo.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 

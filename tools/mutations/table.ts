@@ -1320,10 +1320,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // ledger
   {
-    file: 'src/lib/bounded-memo.ts',
+    file: 'src/lib/bounded-maps.ts',
     find: 'if (newer.size >= max / 2) { older = newer; newer = new Map(); }',
     replace: '',
-    test: 'test/lib/bounded-memo.test.ts',
+    test: 'test/lib/bounded-maps.test.ts',
     why: 'every key of a memo is remembered forever',
   },
   {

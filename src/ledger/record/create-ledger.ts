@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { boundedMemo } from '../../lib/bounded-memo.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { distinctPlace } from '../../lib/distinct-count.ts';
 import type { LedgerReader } from '../../model/ledger-entry.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { boundedMemo } from '../../lib/bounded-memo.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /**
  * Creates a function that caches the results of a pure function for at most `max` keys. For a new key, `given` is also
  * passed to the pure function, but must not affect the result.
@@ -21,4 +23,24 @@ export function boundedMemo<Key, Value, Given = void>(
     }
     return value;
   };
+}
+
+/**
+ * Creates a map with at most `max` entries, which removes the least recently used entry first and passes its key to
+ * `evicted`. If the library were given the maximum number of entries, it would allocate the whole table at startup.
+ * Because it is given a maximum size instead, the memory grows with the entries.
+ */
+export function createLruMap<Key extends string, Value extends object | string | number | boolean>(
+  max: number,
+  evicted?: (key: Key) => void,
+): LRUCache<Key, Value> {
+  return new LRUCache<Key, Value>({
+    maxSize: max,
+    sizeCalculation: () => 1,
+    ...(evicted && {
+      dispose: (_value, key, reason) => {
+        if (reason === 'evict') evicted(key);
+      },
+    }),
+  });
 }
