@@ -26,7 +26,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`,
 };
 
-/** Claims uploads in Redis. The options are read for each upload. */
+/** Uses Redis to store claims on uploads. The options are read again for each upload. */
 export function redisUploadClaims(
   redis: Pick<Redis, 'key' | 'run'>,
   options: Pick<GdprOptions, 'duplicateWindowSeconds'>,

@@ -99,7 +99,7 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
   try {
     ({ path } = arrival);
   } catch {
-    // The ordinary handler will refuse the target.
+    // The target is malformed, so the regular handler will refuse it.
     return undefined;
   }
   const match = gateway.contract.match(path);

@@ -78,7 +78,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
     // First comparing the length and the usual spelling is much faster than converting every name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
-      // Node uses the first Host header, whereas another server may use the last one.
+      // Node uses the first Host header, whereas another server might use the last one.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
       // The host becomes part of addresses in responses.

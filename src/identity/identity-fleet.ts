@@ -144,7 +144,7 @@ export interface Revocations {
    * then.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the memory that loses credentials when other gateways revoke them. */
+  /** Sets the credential memory that other gateways' revocations apply to. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

@@ -24,7 +24,7 @@ export function closestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** Returns the end of an error message, suggesting the closest known name, or an empty string if no name is close. */
+/** Returns the end of a message, such as `; did you mean page?`, or an empty string if no known name is close. */
 export function didYouMean(written: string, known: Iterable<string>): string {
   const near = closestName(written, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

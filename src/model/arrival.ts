@@ -30,7 +30,7 @@ export interface Arrival extends PublicOrigin {
   /** The value of the `Authorization` header. */
   readonly authorization: string | undefined;
   /**
-   * Tokens and cookies, other than `Authorization`, that may identify the caller to the upstream. Undefined if there
+   * Tokens and cookies, other than `Authorization`, that might identify the caller to the upstream. Undefined if there
    * are none.
    */
   readonly otherCredential: string | undefined;

@@ -46,7 +46,7 @@ function factsOf(
   return code === undefined ? { cause } : { cause, code };
 }
 
-/** The error for an attempt to verify a credential that failed because the upstream responded with a server error. */
+/** The error for a credential check that failed because the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
   readonly status: number;

@@ -23,7 +23,7 @@ export interface Overrides {
   stored(): readonly Override[];
   /** Replaces the overrides after other gateways have changed them. */
   adopt(next: readonly Override[]): void;
-  /** Replaces the latest events with the events of all gateways, oldest first. */
+  /** Replaces the recent events with those of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
   /** Applies these rules to requests for overrides from now on. */
   configure(rules: OverrideRules): void;

@@ -63,7 +63,7 @@ export function createLadderMetrics(
   };
 }
 
-/** Creates the metrics that have the same number of series for each operation. */
+/** Creates the metrics whose number of series is the same for every operation. */
 function createOperationMetrics(operations: readonly string[], { checksFor, demoted, overrides }: LadderSources) {
   const demotions = createCounterFamily(METRICS.ladderDemotions, [operations]);
   const levels = createGaugeFamily(METRICS.operationEnforcement, [operations, LEVELED], () => (operation, check) => {

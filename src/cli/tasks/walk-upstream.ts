@@ -109,7 +109,7 @@ const ledgerArgument = (line: CommandLine): string => {
   return file === undefined ? '' : ` --ledger ${file}`;
 };
 
-/** Creates a log stream for a walk, which writes only the gateway's warnings and errors. */
+/** Creates the log stream used during a walk. It writes only the gateway's warnings and errors. */
 function warningsTo(io: Pick<CommandIo, 'err'>) {
   return {
     write: (text: string): void => {

@@ -14,8 +14,8 @@ const SWITCHES = ['wrap', 'v1'] as const;
 const MAX_REQUESTS = 500;
 
 /**
- * Creates the comparison. Unless `always` is true, an operation's responses are compared only after a request for the
- * operation has contained a switch.
+ * Creates the comparison. Unless `always` is true, an operation's responses are not compared until a request for the
+ * operation contains a switch.
  */
 export function createSwitchComparison(always: boolean): SwitchComparison {
   const comparedOperations = new Set<string>();
