@@ -11,15 +11,57 @@ interface Finding {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
+ * Runs in the browser: makes axe compute the contrast of elements with the same look only once, because this takes most
+ * of its time, and the rows of a table look alike. A look consists of all styles that determine the contrast: those of
+ * the text, and the backgrounds of the element and its ancestors. Elements that might cover others, and looks whose
+ * contrast has not passed, are always checked.
+ */
+const SHARE_CONTRASTS = `(() => {
+  const rule = axe._audit.rules.find(({ id }) => id === 'color-contrast');
+  const check = axe._audit.checks['color-contrast'];
+  const { matches } = rule;
+  const { evaluate } = check;
+  let grounds;
+  let passed;
+  const groundOf = (element) => {
+    if (element === null) return '';
+    if (!grounds.has(element)) {
+      const { position, backgroundColor, backgroundImage, opacity, mixBlendMode } = getComputedStyle(element);
+      const below = groundOf(element.parentElement);
+      const own = [backgroundColor, backgroundImage, opacity, mixBlendMode].join(' ');
+      const covers = below === undefined || position === 'absolute' || position === 'fixed';
+      grounds.set(element, covers ? undefined : below + own + '; ');
+    }
+    return grounds.get(element);
+  };
+  const lookOf = (element) => {
+    const ground = groundOf(element);
+    const { color, fontSize, fontWeight, textShadow, webkitTextStroke } = getComputedStyle(element);
+    return ground && ground + [color, fontSize, fontWeight, textShadow, webkitTextStroke].join(' ');
+  };
+  const silent = { data() {}, relatedNodes() {} };
+  rule.matches = (element, virtualElement) => {
+    const look = lookOf(element);
+    if (passed.has(look) || !matches(element, virtualElement)) return false;
+    const passes = () => evaluate.call(silent, element, check.options, virtualElement) === true;
+    if (look !== undefined && axe.commons.dom.isVisibleOnScreen(element) && passes()) passed.add(look);
+    return true;
+  };
+  window.runAxe = (options) => {
+    grounds = new Map();
+    passed = new Set();
+    return axe.run(document, options);
+  };
+})()`;
+
+/**
  * Returns axe's accessibility findings for a page, including minor ones, as lines of text. With `colors`, only the
  * color rules run. That is enough if all rules have already run on the page in a different color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
-  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
+  if (await page.evaluate("typeof runAxe === 'undefined'")) await page.evaluate(`${axe.source}; ${SHARE_CONTRASTS}`);
   const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) };
-  const found = await page.evaluate<{ violations: readonly Finding[] }>(
-    `axe.run(document, ${JSON.stringify(options)})`,
-  );
+  const found = await page.evaluate<{ violations: readonly Finding[] }>(`runAxe(${JSON.stringify(options)})`);
   return found.violations.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ html }) => `${String(impact)} ${id}: ${html.slice(0, 200)}`),
   );
