@@ -225,7 +225,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process and, if it accepts the configuration, then the workers one after the other. */
+/** Reloads the primary process. If it accepts the configuration, then reloads the workers one after the other. */
 function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
   return async (trigger) => {
     const result = await own(trigger);

@@ -66,8 +66,8 @@ export interface StartSources {
   /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
-   * The running gateway, for a reload. A contract is recompiled only if its files or options have changed. The files
-   * with the ladder state and the observations are not read, because the running gateway has newer state.
+   * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed. The
+   * files with the ladder state and the observations are not read, because the running gateway has newer state.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }

@@ -215,7 +215,7 @@ export function createPageCache(
   return cache;
 }
 
-/** Splits the distinct tags into two lists, the first of which is short. */
+/** Returns the distinct tags from two lists, the first of which is short. */
 function union(few: readonly string[], tags: readonly string[]): readonly string[] {
   return few.length === 0 ? tags : [...few, ...tags.filter((tag) => !few.includes(tag))];
 }

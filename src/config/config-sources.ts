@@ -67,10 +67,10 @@ const valueOf = (source: string, text: string) =>
  */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // According to the standard, any value other than `true` means false.
+  // According to the OpenTelemetry specification, any value other than `true` means false.
   const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
   for (const [source, pointer] of Object.entries(VARIABLES)) {
-    // The other standard variables are ignored, because a platform may set them for all of its programs.
+    // The other OpenTelemetry variables are ignored, because a platform may set them for all of its programs.
     const isIgnored = isDisabled && source.startsWith('OTEL_') && source !== DISABLED;
     const text = environment[source];
     if (isIgnored || text === undefined || text === '') continue;

@@ -120,7 +120,7 @@ function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainO
   return checkConfig(rest).length === 0 ? rest : {};
 }
 
-// Sorts the errors by source, which includes the line number if it is a file.
+// Sorts the errors by source. If the source is a file, it includes the line number.
 const inOrder = (faults: readonly Fault[]) =>
   [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 

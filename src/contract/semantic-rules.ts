@@ -51,7 +51,7 @@ const recipientsVisibility: SemanticRule = {
       })),
 };
 
-/** Requires that a finished privacy job have `executions` and that a pending job not have it. */
+/** Requires that `executions` be present in a finished privacy job and absent from a pending one. */
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   description: 'A `FINISHED` job has `executions`, and a `PENDING` job does not.',
@@ -266,8 +266,8 @@ interface Finding {
 }
 
 /**
- * A rule for the meaning of responses that JSON Schema cannot express. A rule's functions must not throw, even when the
- * response violates its schema.
+ * A rule that JSON Schema cannot express, because it concerns the meaning of a response. A rule's functions must not
+ * throw, even when the response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;
@@ -275,7 +275,7 @@ interface SemanticRule {
   readonly description: string;
   /** The item fields that the rule reads. If a projection may have removed one of them, the rule is skipped. */
   readonly reads: readonly string[];
-  /** Returns whether the rule applies to a request with the given parameters. If absent, the rule always applies. */
+  /** Returns whether the rule applies to a request with the given parameters. By default, it always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
    * Returns JSON pointers to all values that `check` reads. If `check` reads only the type or the length of a value, no

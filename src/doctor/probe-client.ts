@@ -61,7 +61,7 @@ export interface ProbeClient {
   /** Returns a client for another of the operator's addresses. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** Returns the reason for each request that received no complete response. */
+  /** Returns, for each request without a complete response, the reason why it failed. */
   failures(): readonly string[];
 }
 
@@ -144,7 +144,7 @@ async function exchange(
   { method = 'GET', headers = {}, credential = 'own', agent }: ProbeRequest,
   { authorization, timeoutMs, signal, ca }: ProbeClientOptions,
 ): Promise<ProbeResponse | ProbeFailure> {
-  // The types allow no other method, but a probe must never change anything, even if a caller circumvents the types.
+  // The types allow only these methods, but a probe must never change anything, even if a caller circumvents the types.
   if (method !== 'GET' && method !== 'HEAD') throw new TypeError('a probe may only read');
   const own = credential === 'own' ? authorization : credential === 'none' ? undefined : credential.authorization;
   const isSecure = protocol === 'https:';

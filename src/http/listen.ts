@@ -151,7 +151,7 @@ async function acceptPending(server: Server, connections: ReadonlySet<Connection
   server.on('connection', onConnection);
   while (accepted && performance.now() < end) {
     accepted = false;
-    // The event loop accepts pending connections between two turns.
+    // The event loop accepts pending connections between turns.
     await turn();
     await turn();
   }

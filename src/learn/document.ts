@@ -58,7 +58,7 @@ export function nodeAt(document: DocumentNode, path: string): unknown {
   return node;
 }
 
-/** Splits a path into its parent's path and its last name. */
+/** Splits a path into the parent's path and the final name. */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } {
   const [last = '', plain, quoted] = /(?:\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\])$/.exec(path) ?? [];
   return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };

@@ -13,11 +13,11 @@ interface NamedMember {
 
 /** How the contract describes one place in a response. */
 export interface PlaceSchema {
-  /** The schema at the place itself, before its reference is followed. */
+  /** The schema at the place itself, before any reference is followed. */
   readonly written: Site;
   /**
-   * The schema at the place after its reference, if any, is followed. Observations about an object are stored under the
-   * path of this schema.
+   * The schema at the place or, if that schema is a reference, the schema that it points to. Observations about an
+   * object are stored under the path of this schema.
    */
   readonly owner: Site;
   /** True if the contract does not describe the place, or states only that it is an object. */

@@ -2,7 +2,7 @@
 interface SilenceExcuse {
   /** Returns whether this reason currently applies. */
   readonly excused: () => boolean;
-  /** The maximum silence that is tolerated for this reason, in milliseconds. */
+  /** How long silence is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;
 }
 

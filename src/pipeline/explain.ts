@@ -328,7 +328,7 @@ function lackedTerms(requirement: Requirement | undefined, missing: ReadonlySet<
   return missing.has(Object.values(requirement).join('')) ? [requirement] : [];
 }
 
-/** Returns the configuration entry that enables a key such as `issueTracker.enabled`. */
+/** Returns the configuration entry that sets a key such as `issueTracker.enabled` to true. */
 function enablingEntry(key: string): string {
   const names = key.split('.');
   return `${names.join(': { ')}: true${' }'.repeat(names.length - 1)}`;

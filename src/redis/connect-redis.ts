@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** A server's reply, in RESP 2 types. Strings are buffers if bytes were requested. */
+/** A server's reply as RESP 2 types. Strings are buffers if bytes were requested. */
 export type RedisReply = string | number | Buffer | null | RedisReply[];
 
 /**
@@ -72,7 +72,7 @@ interface RedisListener {
 
 /** After this many consecutive failed commands, no commands are sent for a second. */
 const CIRCUIT = { failures: 3, openSeconds: 1 };
-/** The time between two attempts to open a connection, in milliseconds. */
+/** The time between attempts to open a connection, in milliseconds. */
 const REOPEN_MS = 500;
 
 /**
@@ -300,7 +300,7 @@ export interface FleetKey {
   id(): string | undefined;
   /** Reads the key. If Redis has no key, creates it. Rejects with `RedisUnavailable`. */
   read(): Promise<void>;
-  /** Hashes the strings. The key must have been read. */
+  /** Hashes the strings with the key. Call `read` first. */
   hash(...texts: readonly string[]): string;
 }
 

@@ -188,10 +188,7 @@ function limitedTo(entry: LedgerEntry, { since, operation, release }: ReportScop
   return count === 0 ? [] : [{ ...entry, count, releases: { [release]: count } }];
 }
 
-/**
- * Compares two findings. Violations that are not accepted come first, then the more serious, and then the more
- * frequent.
- */
+/** Compares two findings: unaccepted violations come first, then findings are sorted by severity and frequency. */
 export function worstFirst(a: Finding, b: Finding): number {
   return (
     Number(isNew(b)) - Number(isNew(a)) ||

@@ -85,7 +85,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     (name: string) => `,"caller":${quoted(principalNames ? name : tag(name))}`,
   );
   const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
-  // For an undocumented target, only the shape is logged.
+  // For an undocumented target, only the shape of its path is logged.
   const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
   const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };
   return {

@@ -47,8 +47,8 @@ export interface Metrics {
   /** Returns the number of operations that have no separate series (see `maxSeries`). */
   foldedOperations(): number;
   /**
-   * The counts behind the traffic history. `record` updates these arrays in place, and this object is replaced if
-   * `configure` adds series.
+   * The counts behind the traffic history. `record` updates the arrays in place, and `configure` replaces this
+   * object if it adds series.
    */
   readonly traffic: TrafficCounts;
 }

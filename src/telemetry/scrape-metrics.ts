@@ -154,7 +154,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     numbers: (): NumericSources =>
       Object.fromEntries(
         Object.entries(sources as Readonly<Record<string, () => unknown>>).flatMap(([key, source]) => {
-          // A source that takes an argument does not return a single number.
+          // Only a source without parameters can return a single number.
           const value = source.length === 0 ? source() : undefined;
           return typeof value === 'number' || typeof value === 'boolean' ? [[key, Number(value)]] : [];
         }),

@@ -137,7 +137,7 @@ interface TrafficArrays {
   readonly failures: ArrayLike<number>;
 }
 
-/** The traffic counts in the metrics, with the meaning of their rows and columns. */
+/** The traffic counts in the metrics, and what their rows and columns represent. */
 export interface TrafficCounts {
   /** The operation ids. The last id stands for all undocumented paths. */
   readonly operations: readonly string[];

@@ -198,7 +198,7 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // The caller has an account on the upstream but may not be in the roles file. A real upstream has no demo accounts.
+    // The caller has an upstream account but might not be in the roles file. A real upstream has no demo accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

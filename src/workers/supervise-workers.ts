@@ -54,7 +54,7 @@ export interface Supervisor {
   joined(): readonly Worker[];
   /** The number of crashes since startup. */
   restarts(): number;
-  /** Calls a function of all ready workers at the same time. The result does not include workers that fail. */
+  /** Calls a function in all ready workers at the same time. The result does not include workers that fail. */
   callAll(name: string, value?: unknown, timeoutMs?: number): Promise<readonly unknown[]>;
   /** Stops all workers once they have finished their requests. Workers that take longer than `graceMs` are killed. */
   stop(graceMs: number): Promise<void>;

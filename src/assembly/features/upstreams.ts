@@ -29,7 +29,7 @@ export function createUpstreams(first: Upstream, retiredMs = RETIRED_MS): Upstre
   /** The replaced upstreams, each with the timer that will close it. */
   const retired = new Map<Upstream, NodeJS.Timeout>();
   const used = new WeakSet([first]);
-  // The counts from closed upstreams, because counters must not decrease.
+  // The counts from closed upstreams are kept, because counters must not decrease.
   let closed: readonly UpstreamStats[] = [];
   const closeWhenUnused = (upstream: Upstream) => {
     const stats = upstream.stats();

@@ -4,7 +4,7 @@ import type { WorkerRole } from '../sharing/process-role.ts';
 import type { OperatorView, ViewParts } from './operator-view.ts';
 import type { RedisReport, WorkerReport } from './worker-report.ts';
 
-/** The interval between two reports, in milliseconds. */
+/** The interval between reports, in milliseconds. */
 const REPORT_MS = 1_000;
 
 /** Sends reports to the primary process and handles its calls. Returns a function that sends the final report. */

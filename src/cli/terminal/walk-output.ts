@@ -99,7 +99,7 @@ export function walkFailure(
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);
   const statuses = [...counts.keys()];
-  // A walk without a successful response has checked nothing, so its result must not look like one without violations.
+  // A walk without a successful response has checked nothing, so its result must not look like success.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
   if (statuses.length === 1 && only === 0)

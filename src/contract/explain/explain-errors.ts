@@ -30,8 +30,8 @@ export interface SchemaError {
 export type Explain = (value: unknown) => readonly SchemaError[];
 
 /**
- * The default limits. The first elements of an array usually show the cause. The limit on errors is the highest
- * configurable one.
+ * The default limits. The first elements of an array usually show what is wrong. The limit on errors is the highest
+ * that can be configured.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 

@@ -37,7 +37,7 @@ function readSchemas(folder: string, part: string): [name: string, text: string]
 }
 
 /**
- * Writes the generated files to a folder and removes superfluous ones. Returns the differences between the folder and
+ * Writes the generated files to a folder and removes superfluous ones. Returns how the folder differed from
  * the generated files before the call.
  */
 export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {

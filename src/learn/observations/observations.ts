@@ -102,9 +102,9 @@ export interface Observations {
   /** Successful responses whose envelope is undocumented, keyed by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
-  /** The effects of switches, keyed by switch and operation (`wrap listQuestions`). */
+  /** The effects of switches, keyed by switch and operation, for example `wrap listQuestions`. */
   readonly switches: Map<string, SwitchCounts>;
-  /** The undocumented paths, keyed by method and template (`GET /services/v2/question/{id}.json`). */
+  /** The undocumented paths, keyed by method and template, for example `GET /services/v2/question/{id}.json`. */
   readonly paths: Map<string, PathCounts>;
 }
 

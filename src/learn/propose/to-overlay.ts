@@ -2,7 +2,7 @@ import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
 import { confidenceWord, shownConfidence } from '../confidence.ts';
 
-/** An OpenAPI Overlay 1.0 document with the evidence of each action. */
+/** An OpenAPI Overlay 1.0 document with the evidence for each action. */
 interface OverlayDocument {
   readonly overlay: '1.0.0';
   readonly info: { readonly title: string; readonly version: string };

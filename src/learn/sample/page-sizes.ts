@@ -7,7 +7,7 @@ const MAX_SIZES = 8;
 /** The statuses that servers use to refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
-/** Returns whether a server may use this status to refuse a page size. */
+/** Returns whether servers use this status to refuse a page size. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }

@@ -6,7 +6,7 @@ import { textForm } from './text-form.ts';
 
 /** The information that is needed to add values to shapes. */
 export interface SampleContext extends DistinctFacts {
-  /** The number of this response, so that each place counts it only once. */
+  /** The number of this response, which ensures that each place counts the response only once. */
   readonly responseNumber: number;
   /** False if the caller selected the fields, in which case missing fields are ignored. */
   readonly complete: boolean;

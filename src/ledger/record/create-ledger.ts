@@ -46,7 +46,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
-  /** Traffic rows for earlier sets of operations that have not been written yet. */
+  /** Traffic rows that have not been written yet and belong to earlier sets of operations. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
   const described = createShownText();

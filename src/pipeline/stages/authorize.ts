@@ -119,7 +119,7 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The facts about the caller that determine the error for a refusal. */
+/** The facts about a refused caller that determine which error is returned. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;

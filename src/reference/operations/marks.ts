@@ -9,7 +9,7 @@ import type { NodeRow, Sql } from '../store/sql.ts';
 const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wikified' AND canceled_at IS NULL
   ORDER BY acted_at DESC, id DESC LIMIT 1`;
 
-/** Finds the node whose community wiki mark the caller wants to change. Refuses the request if the caller may not. */
+/** Finds the node whose community wiki mark the caller wants to change. Refuses callers who may not change it. */
 export function findNodeToMark(sql: Sql, { caller, param }: LegacyRequest): NodeRow {
   requireCredential(caller);
   const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);

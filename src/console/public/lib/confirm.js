@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /**
- * A dialog that is open while it is rendered. Escape and Cancel close it and return the focus to the previously focused
- * element.
+ * A dialog that stays open for as long as it is rendered. Escape and Cancel close it and return the focus to the
+ * previously focused element.
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));

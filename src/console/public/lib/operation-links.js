@@ -1,7 +1,7 @@
 import { html } from './html.js';
 import { hrefOf } from './route.js';
 
-/** Links to the pages that show an operation, except the `without` page. `home` is the console's address. */
+/** Links to the pages that show an operation, except the page named `without`. `home` is the console's address. */
 export function OperationLinks({ operation, without, home = '' }) {
   const links = {
     Traffic: `${home}${hrefOf(['traffic'], { operation })}`,

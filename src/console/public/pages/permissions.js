@@ -90,7 +90,7 @@ function Explain({ query, accounts, reachable }) {
       .then((found) => setResult(found))
       .catch((error) => reading.signal.aborted || setResult({ error }));
     return () => reading.abort();
-    // The explanation is also requested again once the gateway is reachable again.
+    // The explanation is also requested again when the connection to the gateway is restored.
   }, [method, target, as, reachable]);
   const wrong = result?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>
