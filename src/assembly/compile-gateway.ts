@@ -112,8 +112,8 @@ export function compileGateway(
     plans.set(id, planned(current.operation));
     targets.clear();
   };
-  // A page may be stored because this gateway's baseline accepts its violations. Gateways with a different baseline
-  // must not use the page, so page versions change whenever the baseline changes.
+  // Some pages are stored only because this gateway's baseline accepts their violations. Gateways with a different
+  // baseline must not use them, so page versions change whenever the baseline changes.
   if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     contract,

@@ -202,8 +202,8 @@ function compile(
 }
 
 /**
- * Calls `load` with the contract's folder. If the operator has configured a folder, configuration errors refer to it
- * instead of to Portico's own.
+ * Calls `load` with the contract's folder. If the operator has configured a folder, configuration errors refer to that
+ * folder instead of Portico's own.
  */
 function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
   if (folder === undefined) return load(contractFolder());

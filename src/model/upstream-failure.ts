@@ -15,7 +15,7 @@ const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureC
   too_large: 'http_response_body_size',
 };
 
-/** A failed exchange with the upstream. `retryAfterSeconds` is set if an attempt after that time may succeed. */
+/** A failed exchange with the upstream. `retryAfterSeconds` is set if an attempt after that time might succeed. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;

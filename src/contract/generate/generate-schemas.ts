@@ -178,7 +178,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   return projected;
 }
 
-/** Returns the names of the resources to which a schema directly refers. */
+/** Returns the names of the resources that a schema refers to directly. */
 function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;

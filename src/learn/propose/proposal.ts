@@ -15,8 +15,8 @@ interface Evidence {
   /** The number of distinct responses that contained those values or objects. */
   readonly answers: number;
   /**
-   * The total number of values, objects or responses, including any that contradict the statement. Set only if there
-   * may be contradictions.
+   * The total number of values, objects or responses, including any that contradict the statement. Set only if
+   * contradictions are possible.
    */
   readonly of?: number;
   /** When the evidence was first seen, in epoch milliseconds. */

@@ -117,7 +117,7 @@ export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   return nodes;
 }
 
-/** The nodes to which seeded comments can belong. */
+/** The nodes that seeded comments can belong to. */
 interface Commentable {
   readonly questions: readonly NodeDraft[];
   readonly answers: readonly NodeDraft[];
@@ -208,7 +208,7 @@ function draftBody(random: SeededRandom): string {
   return sentences.map((sentence) => `<p>${sentence.replaceAll(' & ', ' &amp; ')}</p>`).join('');
 }
 
-/** The ids to which seeded nodes refer. */
+/** The ids that seeded nodes refer to. */
 interface SeedIds {
   readonly users: readonly number[];
   readonly spaces: readonly number[];

@@ -212,7 +212,7 @@ function readError(response: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // The server may send an HTML page for a `.json` URL and label the page as JSON, so the beginning of the body is also
+  // The server might send an HTML page for a `.json` URL and label it as JSON, so the beginning of the body is also
   // checked.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };

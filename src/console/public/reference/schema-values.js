@@ -13,7 +13,7 @@ export function resolved(schema, schemas) {
   return found ?? {};
 }
 
-/** Returns the name of the component to which a schema refers, or undefined. */
+/** Returns the name of the component that a schema refers to, or undefined if it is not a reference. */
 export const nameOf = (schema) => (typeof schema?.$ref === 'string' ? schema.$ref.replace(REF, '') : undefined);
 
 /**
