@@ -93,7 +93,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    // Tests poll for results of other processes and sockets. This limit, too, only ends hung tests.
+    // Tests poll for results from other processes and sockets. This limit, too, only ends hung tests.
     expect: { poll: { timeout: 120_000 } },
   },
 });

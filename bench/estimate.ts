@@ -52,7 +52,7 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
 
 /** Returns the time needed to start, warm up and stop one server, excluding the rounds. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
-  // Servers that are installed separately do not run on V8. V8 also takes longer to compile the code of a slow server.
+  // Servers that are installed separately do not run on V8, and a slow server has a shorter warm-up of its own.
   const isCompiled = entry.peer.needs !== undefined || entry.slow !== undefined;
   const requests = isCompiled ? (entry.slow?.requests ?? warmUp.requests) : USUAL.requestsUntilCompiled;
   const window = windowSeconds(warmUp);

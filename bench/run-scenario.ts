@@ -38,7 +38,7 @@ export interface ScenarioRow {
   readonly warmUp: WarmUpResult;
   /** Set if the server is slow and its warm-up is therefore shorter. */
   readonly slow: SlowPeer | undefined;
-  /** The CPU time of a fixed task, in milliseconds. The task ran on the same core before the server started. */
+  /** The CPU time that a fixed task took on the same core before the server started, in milliseconds. */
   readonly yardstickMs: number;
   /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
@@ -228,8 +228,8 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
 export const KEY_PASSES = 2;
 
 /**
- * Requests each key, if there are several, so that no key is requested for the first time, or is a hit for the first
- * time, during the rounds.
+ * If there are several keys, requests all of them in advance, so that the first request and the first hit for a key
+ * never occur during the rounds.
  */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;

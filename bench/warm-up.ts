@@ -2,7 +2,7 @@
 export interface WarmUpRule {
   /** The minimum number of requests. */
   readonly requests: number;
-  /** The maximum duration of the warm-up, which keeps the run from taking too long. */
+  /** The maximum duration of the warm-up, so that the run does not take too long. */
   readonly maxSeconds: number;
 }
 

@@ -105,7 +105,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the frame after their data arrives.
+  // The charts are drawn one frame after their data arrives.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);

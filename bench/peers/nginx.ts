@@ -10,7 +10,7 @@ export type NginxKind = 'pass' | 'cache' | 'gzip';
 
 /** The options for an nginx server. */
 export interface NginxOptions {
-  /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce nginx's CPU per request. */
+  /** Adds a buffered access log, a cache of open files and `sendfile`, which reduce nginx's CPU time per request. */
   readonly tuned?: boolean;
   /** Distinguishes peers of the same kind in one scenario. */
   readonly note?: string;

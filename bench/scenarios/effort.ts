@@ -19,7 +19,7 @@ export interface Effort {
   readonly latency: Rounds;
   readonly starts: number;
   readonly memoryKeys: number;
-  /** The maximum duration of a run of all its parts, including the installation. A run that takes longer fails. */
+  /** The maximum duration of a run of all parts, including the installation. A run that takes longer fails. */
   readonly maxMinutes: number;
 }
 
@@ -32,7 +32,7 @@ export const FULL: Effort = {
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // No target needs these rows, or another scenario measures the same server.
+  // These rows are not needed for a target, or another scenario measures the same server.
   without: ['refused', 'miss-gzip'],
   withoutPeers: [
     'hit-2k/node-http',

@@ -78,7 +78,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       await gateways[2]?.close();
       await rowOf('gateway-c').waitFor({ state: 'detached' });
       await rowOf('gateway-b').getByText('ready').waitFor();
-      // A gateway's counts remain after it ends.
+      // A gateway's counts remain visible after the gateway has ended.
       await counts.getByRole('row', { name: /^gateway-c/ }).waitFor();
       expect(troubles).toEqual([]);
       await context.close();

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 
 /**
- * Any character except surrogates. The unit `binary` of fast-check has the same characters, but builds a table of all
- * 1.1 million of them.
+ * Any character except surrogates. The `binary` unit of fast-check covers the same characters, but builds a table of
+ * all 1.1 million of them.
  */
 export const anyCharacter = fc
   .integer({ min: 0, max: 0x10_f7ff })

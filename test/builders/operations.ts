@@ -303,7 +303,7 @@ export function targetOf(operation: OperationCase, query = '', ids: Ids = EXAMPL
   return query === '' ? target : `${target}?${query}`;
 }
 
-/** Returns a target for the operation with invalid parameters. */
+/** Returns a target for the operation, with invalid parameters. */
 export function badTargetOf(operation: OperationCase, ids: Ids = EXAMPLE_IDS): string {
   const { badId, badQuery } = operation;
   return targetOf(operation, badQuery, badId === undefined ? ids : { ...ids, [badId]: 'abc' });

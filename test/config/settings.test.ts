@@ -19,8 +19,8 @@ describe('the share of one of several workers', () => {
     expect(authentication.failures).toMatchObject({ limit: 2, limitPerName: 5 });
   });
 
-  // Redis counts the failed logins of all workers together. If the limit were divided among the workers, Redis would
-  // refuse callers too early.
+  // Redis counts failed logins across all workers. If the limit were divided among the workers, callers would be
+  // refused too early.
   it('contains the whole limit on failed logins if they are counted in Redis', () => {
     const { upstream, authentication } = workerShare(settingsOf({ ...config, redis: { url: 'redis://127.0.0.1:1' } }));
     expect(upstream.concurrency).toBe(3);

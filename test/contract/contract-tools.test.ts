@@ -32,7 +32,7 @@ describe('the linter of the contract', () => {
   });
 
   // Spectral, and YAML 1.1 readers in other languages, must be able to read the contract. Linting takes most of a
-  // second, so each run finds several errors.
+  // second, so each run covers several errors.
   it.each([
     {
       names: 'an unquoted date, a question mark inside braces, a list without items, and a missing contact',

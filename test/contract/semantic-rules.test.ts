@@ -14,7 +14,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that does not contain a field that the rule needs. */
+  /** A projection that omits a field that the rule needs. */
   readonly blind?: string;
 }
 
@@ -329,8 +329,8 @@ describe('semantic rules', () => {
   });
 });
 
-// The attack: a very long list in which every item violates a rule. Each rule violation was compared with every schema
-// violation.
+// The attack: a very long list in which every item violates a rule. Each rule violation used to be compared with every
+// schema violation.
 it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;
   const broken = Object.assign([violationWith({ at: '/other' })], {

@@ -325,7 +325,7 @@ async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<num
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-/** Returns the image's files with their sizes and times, excluding those of the volume and the device. */
+/** Returns the image's files with their sizes and times, excluding the files in the volume and in `/dev`. */
 function filesOf(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())

@@ -76,7 +76,7 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // These callers are in no roles file, so only an upstream that verifies credentials can accept them.
+  // These callers are not in any roles file, so only an upstream that verifies credentials can accept them.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];

@@ -25,7 +25,7 @@ beforeAll(async () => {
     socket.once('data', () => {
       socket.pause();
       write(socket);
-      // This call closes the connection after all bytes have been written, without reading the received ones.
+      // This call closes the connection after everything has been written, without reading the bytes received.
       socket.destroySoon();
     });
   });

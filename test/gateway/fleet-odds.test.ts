@@ -16,7 +16,7 @@ const titleOf = (answer: Answer): string => answer.json.list[0].title;
 const stateOf = (answer: Answer) => String(answer.headers['cache-status']);
 const purgeAt = (gateway: TestGateway) => gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
 
-/** Starts an upstream whose questions have a title that the test can change, and that counts the fetches. */
+/** Starts an upstream that counts the fetches. The test can change the title of its first question. */
 async function startTitled(): Promise<{ upstream: FakeUpstream; say(title: string): void; fetches(): number }> {
   let title = 'first';
   const upstream = await startFakeUpstream((request) => {

@@ -401,7 +401,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Compression is ignored, because the gzip form may be ready on one side before the other.
+        // Compression is ignored, because the gzip form may be ready earlier on one side than on the other.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))

@@ -156,7 +156,7 @@ const allReads = (most: number): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** Sends the write operations for a few nodes. Before a write that ends a state, creates that state. */
+/** Sends the write operations for a few nodes. If a write ends a state, first puts the node into that state. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {

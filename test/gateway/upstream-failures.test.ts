@@ -200,8 +200,8 @@ describe('a page that always fails', () => {
     expect(await ask(PAGE)).toBe('upstream_reset');
   });
 
-  // If the failures of one broken page opened the circuit, all other pages would become unavailable. Successes are rare
-  // while the other pages come from the cache, so they would not reset the failure count.
+  // If the failures of one broken page opened the circuit, all other pages would become unavailable. While the other
+  // pages come from the cache, successes are too rare to reset the failure count in time.
   it('does not open the circuit for the others, whoever requests it and however often', async () => {
     const { ask, gateway } = await startBroken({
       upstream: { circuit: { failures: 4 } },

@@ -12,13 +12,13 @@ import type { LedgerWriter } from '../../src/ledger/store/ledger-location.ts';
 import { batch, entryOf, finished, ledgerWith, NOW, trafficOf } from '../builders/ledger.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 
-/** Opens one ledger as one of several processes. */
+/** Opens a ledger as one of the processes that share it. */
 type OpenLedger = (writer: Omit<LedgerWriter, 'redis'>) => Promise<OpenedStore>;
 
 /** A server with an empty ledger for a single test, and functions that make it fail. */
 interface FailingServer {
   readonly open: OpenLedger;
-  /** Stops the server's replies without closing its connections. */
+  /** Makes the server stop responding, without closing its connections. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
@@ -124,7 +124,7 @@ export function sharedLedgerContract(
       expect((await store.read({}, NOW)).traffic).toMatchObject([{ requests: 11 }]);
     });
 
-    // Two gateways may have been given the same name by mistake. A batch from one must not look like a repeated batch
+    // Two gateways might have been given the same name by mistake. A batch from one must not look like a repeated batch
     // from the other.
     it('stores the batches of two processes with the same name', async () => {
       const open = newLedger();

@@ -389,7 +389,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true, [], limits)(list(90))).toBe('both valid');
     expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
     expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
-    // A long run of white space counts as additional values.
+    // A long run of white space counts toward the limit on values.
     const spaced = Buffer.from(`[${'1,'.repeat(60)}${' '.repeat(2900)}1]`);
     expect(comparisonFor(true, [], limits)(spaced)).toBe('both invalid');
     expect(comparisonFor(true, [], { ...limits, values: 200 })(spaced)).toBe('both valid');

@@ -42,7 +42,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a request with these lines on behalf of the attacker. Returns everything received. */
+/** Sends a request with these lines, as an attacker would. Returns everything received. */
 const attack = (line: string, lines: readonly string[] = ['Host: x'], body = '') =>
   sendRaw(
     Number(new URL(gateway.url).port),

@@ -144,8 +144,8 @@ describe('other callers', () => {
       });
       holds.push([what, Math.round(hold)]);
     }
-    // Eight megabytes of brackets once took four seconds. The limit is generous because the client and the upstream
-    // share this process.
+    // Eight megabytes of brackets used to take four seconds to process. The limit is generous because the client and
+    // the upstream share this process.
     expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
   });
 });

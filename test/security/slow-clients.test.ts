@@ -9,10 +9,10 @@ import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In `observe` mode, the
- * attack takes no credential and hardly any bandwidth. Each of these bodies once occupied one of the few upstream slots
- * until it ended. With 32 slow clients, every other request that needed the upstream received a 503. Therefore, bodies
- * whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in total, per
- * caller and per address. In `observe` mode, streams above these limits are only counted, and only the memory for
+ * attack takes no credential and hardly any bandwidth. Each of these bodies used to occupy one of the few upstream
+ * slots until it ended. With 32 slow clients, every other request that needed the upstream received a 503. Therefore,
+ * bodies whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in
+ * total, per caller and per address. In `observe` mode, streams above these limits are only counted, and only the memory for
  * streams is limited.
  */
 
@@ -31,7 +31,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // This body never ends, so it occupies the gateway just as an unread body does.
+    // This body never ends, so it keeps the gateway busy just as an unread body does.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;

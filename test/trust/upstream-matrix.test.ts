@@ -30,7 +30,7 @@ const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
 /** How long a client waits before it gives up. The time is longer if a limit is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take 10 s of CPU time, and many times longer on a busy machine. */
+/** All requests are sent in one hook. They take 10 s of CPU time, so the hook takes minutes on a busy machine. */
 const HOOK_MS = 300_000;
 /** The number of requests that each gateway receives at the same time. */
 const CONCURRENT = 40;
@@ -107,7 +107,7 @@ interface Result {
 /** A request that does not belong to a case. */
 const ANY = '/services/v2/article/1/any.json';
 
-/** A gateway with its upstream, and the cases that it runs. */
+/** A gateway with its upstream, and the cases whose requests it receives. */
 interface World {
   readonly cases: readonly Case[];
   readonly gateway: TestGateway;
@@ -256,7 +256,7 @@ function expectedOf({ fault, situation, setting }: Case): Outcome {
   return situation === 'an expired page' && outcome.startsWith('upstream_') ? 'valid' : outcome;
 }
 
-/** The messages of errors in `observe` mode, which have no code. */
+/** The messages that identify errors in `observe` mode, because these errors have no code. */
 const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',

@@ -4,7 +4,7 @@ import { type ObservedPass, observeLimits } from '../../src/upstream/observe-lim
 import { createUpstreamGate } from '../../src/upstream/upstream-gate.ts';
 import { UPSTREAM_DEFAULTS, withoutLimits } from '../../src/upstream/upstream-options.ts';
 
-/** Creates a gate in `observe` mode whose limits would admit one exchange and let another wait. */
+/** Creates a gate in `observe` mode whose limits would admit one exchange and make another wait. */
 function observing() {
   const options = { ...UPSTREAM_DEFAULTS, concurrency: 1, queue: 1 };
   const open = createUpstreamGate(withoutLimits(options), systemClock);

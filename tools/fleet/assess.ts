@@ -39,8 +39,8 @@ export const CONNECTED_BOUND_MS = 1000;
 /** The longest time that a purge may need to reach a gateway after the response to the write. */
 const PURGE_SLACK_MS = 250;
 /**
- * The maximum share of fetches that may repeat a fetch after the same purge. Until a gateway has read its own purge in
- * the log, it does not use other gateways' pages, because they might be older than the purge.
+ * The maximum share of fetches that get a page a second time after the same purge. Until a gateway has read its own
+ * purge in the log, it does not use other gateways' pages, because they might be older than the purge.
  */
 const MAX_SECOND_SHARE = 0.001;
 
@@ -74,7 +74,7 @@ export function figuresOf(run: FleetRun): Figures {
 }
 
 function fillsOf(run: FleetRun) {
-  // The end of a write without a response is unknown, so the latest allowed time is assumed.
+  // It is unknown when a write without a response ended, so the latest allowed time is assumed.
   const unanswered = run.unanswered.map(({ number, at, tags }): WriteEvent => ({
     number,
     tags,

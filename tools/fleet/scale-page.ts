@@ -151,7 +151,7 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayBytes =
     inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);
   const redisBytes = fleet.fetchesPerSecond * inputs.pageSeconds * pageBytes;
-  // A gateway uses only one core, as does a Redis server for its commands, however many cores the machine has.
+  // However many cores the machine has, a gateway uses only one, and Redis executes commands on only one.
   const cores = fleet.gateways * Math.max(0.5, gatewayCores / PLANNED_USE) + Math.max(1, redisCores / PLANNED_USE);
   const gibibytes = (fleet.gateways * gatewayBytes + 2 * redisBytes) / 2 ** 30;
   const parts = Object.entries({

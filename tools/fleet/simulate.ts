@@ -13,7 +13,7 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The last part of a page's freshness lifetime, as a share of it, during which the page is refreshed. */
+  /** The share of a page's freshness lifetime, counted from its end, during which the page is refreshed. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
@@ -66,8 +66,8 @@ const COMMANDS = {
   batchViolation: 12,
 } as const;
 /**
- * The counts of a single operation in a batch: requests, and the verdicts of authentication, requests, permissions and
- * page bounds. There is one more verdict if a response was fetched or a request was refused.
+ * How many counts one operation adds to a batch: the number of requests, and a verdict each for authentication,
+ * requests, permissions and page bounds. There is one more verdict if a response was fetched or a request was refused.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
 /** How long a gateway waits before retrying to refresh a page that another gateway is already refreshing. */
@@ -98,7 +98,7 @@ interface Gateway {
   recorded: Map<string, Set<keyof typeof COUNTS>>;
   /** For each key, the instant before which its page is not refreshed. */
   readonly busyUntil: Map<string, number>;
-  /** The age from which a page is refreshed. */
+  /** The age at which a page becomes due for a refresh. */
   readonly refreshMs: number;
 }
 

@@ -2,7 +2,7 @@ import type { Arrival } from '../../../src/model/arrival.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** The stage that resolves a target that is in the memo. */
+/** The stage that resolves a target, measured with a target that is in the memo. */
 export const resolveTarget: Stage = {
   name: 'resolve target',
   what: 'targets.resolve of a remembered target: hash of the text, LRU order',

@@ -134,8 +134,8 @@ describe('the ledger of a gateway', () => {
     expect(log.join('')).toContain('the shared ledger has lost its data');
   });
 
-  // This applies even if the location's key has its default value. If the gateway used its memory instead, everything
-  // that it counts would be missing from the shared ledger, and only a log line would report this.
+  // The store is required even if the location's key has its default value. If the gateway used its memory instead,
+  // everything that it counts would be missing from the shared ledger, and only a log line would report this.
   it('is not replaced with memory if a store that may not be replaced is unusable', async () => {
     const unusable = () => Promise.reject(new LedgerStoreError('unusable', 'no such table', 'create the table'));
     const { ledger } = assembledAt(sharedLocation({ open: unusable }).location);

@@ -120,7 +120,7 @@ describe('portico report', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'No traffic was recorded: there is nothing to report.\n' });
   });
 
-  // If a missing ledger passed, a pipeline with a wrong path would never fail.
+  // If the command accepted a missing ledger, a pipeline with a wrong path would never fail.
   it.each([
     ['a flag', ['--ledger', 'none.db'], {}],
     ['the environment', [], { PORTICO_LEDGER: join(folder, 'none.db') }],

@@ -290,7 +290,7 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a client or an upstream sends far more invalid members and elements than a report needs.
+// The attack: a client or an upstream sends far more invalid members and elements than a report needs.
 describe('the work of an explanation', () => {
   it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));

@@ -201,7 +201,7 @@ describe('the ledger', () => {
   });
 });
 
-/** Returns the hours written to the store, with their request counts, if requests arrive at these times. */
+/** Returns the hours that are written to the store, with their request counts, when requests arrive at these times. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

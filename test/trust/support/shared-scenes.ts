@@ -7,7 +7,7 @@ import {
 } from '../../../tools/prove/load/processes.ts';
 
 /**
- * Runs scenarios one after another with the same upstream. The next scenario reuses the gateways that a scenario leaves
+ * Runs scenarios one after another with the same upstream. Each scenario reuses the gateways that the previous one left
  * running: it reloads their configuration, which is much cheaper than starting a new gateway. If the configurations
  * differ in keys that require a restart, a new gateway is started.
  */

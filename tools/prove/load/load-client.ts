@@ -6,7 +6,7 @@ export interface Ask {
   readonly message: string;
   /** Returns what is wrong with the response, or undefined if it is correct. */
   readonly judge: (response: RawResponse) => string | undefined;
-  /** Called if no complete response arrived although the client was waiting for it. */
+  /** Called if the client waited for the response but did not receive a complete one. */
   readonly onLost?: (reason: string) => void;
   /** The number of milliseconds after which the client disconnects, even if it has not received the response. */
   readonly abortAfterMs?: number;
@@ -30,9 +30,9 @@ export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */
   readonly statuses: Map<number, number>;
-  /** The number of wrong responses, by the error in them. */
+  /** The number of wrong responses, by error. */
   readonly wrong: Map<string, number>;
-  /** The number of requests for which no complete response arrived although the client was waiting, by reason. */
+  /** The number of requests, by reason, whose client waited but did not receive a complete response. */
   readonly lost: Map<string, number>;
   aborted: number;
   /** The time, in milliseconds, from when each request was sent or due until its response arrived, by status. */

@@ -15,7 +15,7 @@ import { questionPage, STAMP } from '../../../bench/pages.ts';
 export interface UpstreamSettings {
   /** The share of page requests that fail, from 0 to 1. */
   readonly faultShare: number;
-  /** The time before each response in milliseconds. */
+  /** The delay before each response, in milliseconds. */
   readonly delayMs: number;
 }
 

@@ -17,7 +17,7 @@ const MAX_GROWTH = 0.1;
 const LEAST_SECONDS_FOR_LIMITS = 120;
 const MAX_LOOP_P99_MS = 100;
 
-/** Creates the mix of requests. It counts the violations that the ledger must contain at the end. */
+/** Creates the mix of requests and counts the violations that the ledger must contain at the end. */
 function createMix(): { next(client: number): Ask; violations(): number } {
   let number = 0;
   let violations = 0;
@@ -142,12 +142,12 @@ export function statusText({ statuses }: LoadCounts): string {
     .join(', ');
 }
 
-/** Formats a number of bytes in megabytes. */
+/** Formats a number of bytes as megabytes. */
 export function megabytes(bytes = 0): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Returns the number of requests for questions that violated the contract, according to the ledger file. */
+/** Returns how many requests for questions violated the contract, according to the ledger file. */
 export async function countInLedger(folder: string): Promise<number> {
   const reader = openLedgerFile(join(folder, '.portico/ledger.db'));
   try {

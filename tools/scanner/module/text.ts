@@ -26,7 +26,7 @@ export let beyondAscii: bool = false;
 /** True if a string in the body may contain a colon and a slash (plain or escaped), as absolute addresses do. */
 export let hasAddress: bool = false;
 
-/** Resets this state for a new body. */
+/** Resets what is known about the strings, for a new body. */
 export function beginText(): void {
   beyondAscii = false;
   hasAddress = false;
@@ -42,7 +42,7 @@ export function skipSpace(at: u32): u32 {
  * indentation.
  */
 function endOfSpace(at: u32): u32 {
-  // The zero bytes after the body end this loop.
+  // This loop ends, at the latest, at the zero bytes that follow the body.
   while (true) {
     const bytes = v128.load(at);
     const blanks = v128.or(i8x16.eq(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(TAB)));
@@ -59,7 +59,7 @@ export function endOfString(at: u32): u32 {
   escaped = false;
   let all = i8x16.splat(0);
   let addresses = i8x16.splat(0);
-  // The zero bytes after the body end this loop, because a zero byte is a control character.
+  // This loop ends, at the latest, at the zero bytes that follow the body, because zero is a control character.
   while (true) {
     const bytes = v128.load(at);
     // Inverting this bit moves the quote next to the control characters, so one comparison finds both.
