@@ -70,6 +70,7 @@ beforeAll(async () => {
 beforeEach(() => {
   fake.requests.length = 0;
   fake.handler = exampleAnswer;
+  strict.gateway.services.cache.purgeAll();
 });
 
 describe('hostile request bodies', () => {
