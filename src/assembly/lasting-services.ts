@@ -79,7 +79,7 @@ export interface LastingServices {
   readonly instance: string;
   /** The state shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
-  /** The changes that this gateway's processes share without Redis. */
+  /** The changes that this gateway's processes share if Redis is not configured. */
   readonly processes: ProcessChanges | undefined;
   /** The demotions by other gateways or processes. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;

@@ -15,7 +15,7 @@ export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Adds the defaults. Configured names replace the guessed ones, but `recipients` always remains an option. */
+/** Adds the defaults. Configured names replace the default names, but `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };

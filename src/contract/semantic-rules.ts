@@ -86,7 +86,7 @@ const canceledFields: SemanticRule = {
       ),
 };
 
-/** Requires that, if the request contains `spaceId`, every item be in that space. */
+/** Requires that, if the request contains `spaceId`, every item be in the space with that id. */
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   description: 'If the request contains `spaceId`, the `containerIds` of every item that has them contain that id.',

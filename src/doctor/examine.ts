@@ -45,7 +45,7 @@ export const PROBES: readonly Probe[] = [
 
 /** The settings for a doctor run. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
-  /** The maximum time for which to watch an idle connection, in milliseconds. */
+  /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   readonly maxConcurrency: number;
   /** Called before each step. */

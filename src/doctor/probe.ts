@@ -19,7 +19,7 @@ export interface ProbeContext {
   readonly list: ReadableList | undefined;
   /** The first response from each requested operation. */
   readonly responses: readonly ProbeResponse[];
-  /** The maximum time for which to watch an idle connection, in milliseconds. */
+  /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   /** The maximum number of concurrent requests. */
   readonly maxConcurrency: number;

@@ -33,8 +33,8 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word is the name of a collection, and a word after an id is the name of a part of the object. Any
-      // other word may be a person's name, because clients can invent paths.
+      // The first word names a collection, and a word after an id names a part of the object. Any other word might be
+      // a person's name, because clients can invent paths.
       const names = exists && (at === start || NOT_A_NAME.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';

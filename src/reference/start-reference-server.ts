@@ -56,7 +56,7 @@ export interface ReferenceServer {
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
-  /** Closes all connections and the store. May be called several times. */
+  /** Closes all connections and the store. Can be called more than once. */
   readonly close: () => Promise<void>;
   /** Replaces the chaos rules. If any rule is invalid, throws a ChaosSyntaxError and changes nothing. */
   readonly setChaos: (rules: readonly string[]) => void;

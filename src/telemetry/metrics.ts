@@ -91,7 +91,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   };
   let limits = createLimits();
   let ladder = createLadder();
-  /** The metrics that are neither request metrics nor in the registry. */
+  /** The metrics other than the request metrics and the metrics in the registry. */
   const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
   const fixed = () => gauges.series + seriesOf(others());
   // The counters always read the latest options, so that reloads of the baseline are taken into account.

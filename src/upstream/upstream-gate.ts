@@ -12,7 +12,7 @@ import { networkOf } from '../lib/network-address.ts';
 export interface GatePass {
   /**
    * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
-   * this client's streams. Call this method as soon as the remaining duration of the exchange depends only on the
+   * its client's streams. Call this method as soon as the remaining duration of the exchange depends only on that
    * client.
    */
   stream(owner: StreamOwner): void;
@@ -90,7 +90,7 @@ const OUTCOMES: Readonly<Record<UpstreamFailureKind, CircuitOutcome>> = {
   reset: 'failure',
   truncated: 'failure',
   deadline: 'failure',
-  // The upstream responded, so the transport works even when the response exceeds the size limit.
+  // The upstream responded, so the transport works even though the response exceeds the size limit.
   too_large: 'success',
   // Failures caused by the gateway or the client do not count against the upstream.
   aborted: 'neutral',

@@ -37,7 +37,7 @@ interface DescribedContract {
   readonly schemas: Readonly<Record<string, SchemaObject>>;
 }
 
-/** Optional members of an operation that only the API docs use. */
+/** The optional members of an operation that are used only in the API docs. */
 interface Prose {
   readonly tags?: readonly string[];
   readonly description?: string;

@@ -172,7 +172,7 @@ export function findUnmetExpectations(shape: FieldShape, value: unknown): readon
   return inOrder(found);
 }
 
-/** Returns the unmet expectations for the departures (differences from the expected form) found by a scan. */
+/** Returns the unmet expectations behind the departures (differences from the expected form) found by a scan. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE_UNMET;
   const found: UnmetByPlace = new Map();

@@ -107,7 +107,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if only the errors of the intended alternative of an `anyOf`, if any, are reported. */
+  /** True if an `anyOf` reports only the errors of the intended alternative, if there is one. */
   intendedOnly: boolean;
 }
 

@@ -21,7 +21,7 @@ const COMMENTS = "(SELECT COUNT(*) FROM nodes c WHERE c.parent_id = n.id AND c.t
 const USED = `(SELECT COALESCE(MAX(t.used_count), 0) FROM node_topics nt JOIN topics t ON t.id = nt.topic_id
   WHERE nt.node_id = n.id)`;
 
-/** The ORDER BY term for nodes `n` for each sort name, in the order of `sorts`. */
+/** The ORDER BY term for each sort name, in the order of `sorts`. `n` stands for the nodes table. */
 const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['active', 'n.last_active_at DESC'],
   ['newest', 'n.created_at DESC'],
