@@ -61,7 +61,7 @@ const executionsWhenFinished: SemanticRule = {
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => {
         const { status } = value;
-        // The meaning of other statuses is unknown.
+        // The meaning of all other job statuses is unknown.
         return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
       })
       .map(({ at }) => ({

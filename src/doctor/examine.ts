@@ -228,7 +228,7 @@ function prefixesOf(basePath: string): readonly string[] {
 function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
   const { status, body } = response;
   const shape = status >= 400 ? errorShape(response) : undefined;
-  // The media type is not checked here, because another probe reports an incorrect one.
+  // The media type is not checked here, because another probe reports incorrect media types.
   if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
   if (shape === 'error' || shape === 'errors.message') return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';

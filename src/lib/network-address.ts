@@ -31,7 +31,7 @@ function groupsOf(address: string): number[] | undefined {
     : undefined;
 }
 
-/** Returns the group itself, or two groups for an embedded IPv4 address. */
+/** Returns a group of an IPv6 address unchanged, or converts an embedded IPv4 address to two groups. */
 function hexadecimal(group: string): string[] {
   if (!IPV4.test(group)) return [group];
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);

@@ -26,7 +26,7 @@ export interface Ownership {
   of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
 }
 
-/** Creates a cache of authors with a limited size and an optional lookup. */
+/** Creates an author cache that has a limited size and an optional lookup. */
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
   const authors = createLruMap<string, { readonly name: string; learnedAt: number }>(options.maxEntries);
 

@@ -302,7 +302,7 @@ function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
   return own;
 }
 
-// The `type` label of these metrics contains Node's names for open resources, which are not a fixed set. The totals are
+// The `type` labels of these Node metrics are the names of open resources, which are not a fixed set. The totals are
 // gauges with counter-like names, so promtool rejects them, and rates computed from them would be wrong.
 const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,

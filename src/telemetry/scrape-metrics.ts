@@ -73,7 +73,7 @@ interface ScrapeFacts {
 export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   let sources: MetricSources = {};
   let single = 0;
-  /** The functions that return the rows of each metric with labels. */
+  /** The functions that return the rows of each labeled metric. */
   const labeled: (() => readonly LabeledValue[])[] = [];
   const register = (entry: MetricEntry, rows: () => readonly LabeledValue[]) => {
     const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };

@@ -155,7 +155,7 @@ interface ProxiedRequest {
 /** The callbacks for the events of a proxied request. */
 interface ProxyEvents {
   /**
-   * Called when a socket is assigned to the request. The socket may not be connected yet. `body` is the stream that is
+   * Called when a socket is assigned to the request. The socket might still be connecting. `body` is the stream that is
    * piped into the request.
    */
   onRequest(outgoing: ClientRequest, body: Readable): void;

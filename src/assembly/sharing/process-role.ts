@@ -189,7 +189,7 @@ export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): v
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the primary process may not have the rule yet, or may have removed it already.
+    // During a reload, the primary process might not have the rule yet, or might have removed it already.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };

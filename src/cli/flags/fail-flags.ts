@@ -18,7 +18,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * Reads the baseline specified by `--baseline`. Without this flag, reads the configured baseline, which may not exist
+ * Reads the baseline specified by `--baseline`. Without this flag, reads the configured baseline, which might not exist
  * yet.
  */
 export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {

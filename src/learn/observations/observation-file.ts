@@ -13,7 +13,7 @@ import {
 } from './observations.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The location in the configuration that specifies the file. */
+/** The place in the configuration where the file is specified. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;

@@ -71,7 +71,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // This is the same failure as when the gateway cannot decode a response for the client.
+        // The failure is the same as for a response that the gateway cannot decode for the client.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,
