@@ -28,7 +28,7 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** The number of rounds repeated because no response arrived while the machine was busy with other work. */
+  /** The number of rounds that were repeated because the machine was too busy for any response to arrive. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** The CPU time of a single request in microseconds, summed over all of the server's processes and threads. */

@@ -4,7 +4,7 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** Creates HAProxy with one thread. It forwards every request. */
+/** Creates an HAProxy peer with one thread. It forwards every request. */
 export function haproxy(): Peer {
   return {
     id: 'haproxy',

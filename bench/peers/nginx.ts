@@ -23,8 +23,8 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
 };
 
 /**
- * Creates nginx with one worker. With `gzip on`, nginx compresses every response, because it could cache compressed
- * responses only with an additional module.
+ * Creates an nginx peer with one worker. With `gzip on`, nginx compresses every response, because it could cache
+ * compressed responses only with an additional module.
  */
 export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {}): Peer {
   const notes = [...(tuned ? ['tuned'] : []), ...(note === undefined ? [] : [note])];

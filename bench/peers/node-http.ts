@@ -7,8 +7,7 @@ import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
 /**
- * Creates a plain `node:http` server that sends the same bytes from memory. No server that runs on Node can cost
- * less.
+ * Creates a plain `node:http` server that sends the same bytes from memory. No server on Node can use less CPU time.
  */
 export function nodeHttp(size: PageSize): Peer {
   return {

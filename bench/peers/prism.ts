@@ -8,8 +8,8 @@ import type { Peer } from './peer.ts';
 const CONTRACT = join(import.meta.dirname, '..', '..', 'schemas', 'openapi.yaml');
 
 /**
- * Creates Prism as a validating proxy for the same contract. It runs in a single process and writes no log, both of
- * which make it faster.
+ * Creates a Prism peer, a validating proxy for the same contract. It runs in a single process and writes no log, both
+ * of which make it faster.
  */
 export function prism(): Peer {
   return {

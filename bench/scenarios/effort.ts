@@ -91,8 +91,8 @@ export const QUICK: Effort = {
   maxMinutes: 4,
 };
 
-/** The rounds of `--against`. Each round uses new processes, which are warmed up like any other server. */
+/** The rounds for `--against`. Each round starts new servers, which are warmed up like all others. */
 export const COMPARED: Rounds = { count: 5, seconds: 1 };
 
-/** The rounds of `--against` with `--quick`. */
+/** The rounds for `--against` with `--quick`. */
 export const QUICK_COMPARED: Rounds = { count: 5, seconds: 0.5 };

@@ -10,7 +10,7 @@ import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options
 import { cleanUpAfterFile } from './clean-up.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** A real Redis server on a free port, which is stopped after the file's tests. */
+/** A real Redis server on a free port. It is stopped after the file's tests. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
@@ -61,7 +61,7 @@ export async function startRedisServer(
   return server;
 }
 
-/** Limits long enough that a machine busy with other tests does not look like a hung server. */
+/** Limits long enough that a server is not considered hung when other tests keep the machine busy. */
 export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
 
 /** The time limit for a command to a frozen server, which never replies. */

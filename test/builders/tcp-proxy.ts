@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cleanUpAfterFile } from './clean-up.ts';
 
-/** A network path to a server, which a test can cut or slow down. */
+/** A network path to a server. A test can cut it or slow it down. */
 export interface TcpProxy {
   readonly port: number;
   /** Closes all connections and refuses new ones. */

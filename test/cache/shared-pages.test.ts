@@ -327,7 +327,7 @@ describe('a fleet with a log that arrives late, is lost or cannot be reached', (
   class Fleet {
     readonly log: { readonly change: SharedChange; readonly by: number }[] = [];
     readonly versions = Array.from({ length: LISTS }, () => 0);
-    /** The writes: for each version, when its purge was appended to the log and by which gateway. */
+    /** For each version, the gateway that wrote it and the time at which its purge was appended to the log. */
     readonly writes: { readonly list: number; readonly version: number; readonly by: number; appendedAt?: number }[] =
       [];
     lineage = 0;

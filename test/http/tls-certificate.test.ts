@@ -141,7 +141,7 @@ describe('a watched certificate', () => {
     ]);
   });
 
-  // An attacker who obtains the key for session tickets can decrypt all sessions that were resumed with that key.
+  // An attacker who obtains the key for session tickets can decrypt all sessions that are resumed with that key.
   it('gets a new key for session tickets every hour', async () => {
     let now = Date.now();
     const { server } = watching(tlsFiles(), () => now);

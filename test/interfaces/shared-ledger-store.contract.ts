@@ -39,7 +39,7 @@ async function ledgerAs(
   return ledger;
 }
 
-/** Waits until this number of requests is stored. */
+/** Waits until this many requests have been stored. */
 export async function untilRequests(ledger: Ledger, expected: number): Promise<void> {
   const snapshot = await ledger.snapshot().catch(() => undefined);
   const found = snapshot?.traffic.reduce((sum, row) => sum + row.requests, 0);

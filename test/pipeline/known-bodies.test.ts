@@ -23,8 +23,8 @@ describe('known responses', () => {
   const body = (id: string) => id.padEnd(6000, 'x');
 
   /**
-   * Creates a memory that stores a response immediately. Normally, a response is stored only when its key occurs for
-   * the second time.
+   * Creates a `KnownBodies` that stores each response immediately. Normally, a response is stored only when its key
+   * occurs for the second time.
    */
   function createSeenAnswers(maxBytes?: number): KnownBodies {
     const known = createKnownBodies(maxBytes);

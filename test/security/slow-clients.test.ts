@@ -12,8 +12,8 @@ import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
  * attack takes no credential and hardly any bandwidth. Each of these bodies used to occupy one of the few upstream
  * slots until it ended. With 32 slow clients, every other request that needed the upstream received a 503. Therefore,
  * bodies whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in
- * total, per caller and per address. In `observe` mode, streams above these limits are only counted, and only the memory for
- * streams is limited.
+ * total, per caller and per address. In `observe` mode, streams above these limits are only counted, and only the
+ * memory for streams is limited.
  */
 
 const COMMENT = '/services/v2/comment/271.json';

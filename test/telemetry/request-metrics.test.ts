@@ -8,8 +8,8 @@ const upstream = (shape: string, status?: number) => ({ status, shape, seconds: 
 
 const refused = { level: 'enforce', outcome: 'refused' } as const;
 
-// Traces of a request in which everything is wrong and of a request without a response. If a new counter reads another
-// member, add the member here.
+// The traces of a request in which everything is wrong, and of a request without a response. If a new counter reads
+// another member, add the member here.
 const TRACES = [
   finishedTrace({
     status: 502,

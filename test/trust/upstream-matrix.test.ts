@@ -23,7 +23,7 @@ import {
  * tables in `support/`.
  */
 
-/** The limits for an upstream that is not silent, which allow for a busy machine. */
+/** The limits for an upstream that is not silent. They are long enough for a busy machine. */
 const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs: 90_000, totalTimeoutMs: 100_000 };
 /** The limits for a silent upstream and for one whose body does not end. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };

@@ -46,8 +46,8 @@ export interface ArrivalEvent {
   readonly respondedAt: number;
   readonly gateway: number;
   /**
-   * The milliseconds between the response to the write and the first read that showed it. Undefined if no read showed
-   * it in time.
+   * The milliseconds between the response to the write and the first read that showed the new version. Undefined if no
+   * read showed it in time.
    */
   readonly ms: number | undefined;
 }

@@ -329,7 +329,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
   };
 }
 
-/** A simulated clock with the events that are due. */
+/** A simulated clock with a queue of events. */
 interface Timeline {
   now(): number;
   at(instant: number, run: () => void): void;

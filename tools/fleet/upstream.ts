@@ -25,7 +25,7 @@ export interface UpstreamQuestion {
   readonly delayMs?: readonly [from: number, to: number];
 }
 
-/** What the parent process receives each time: the fetches and writes since its last request. */
+/** What the parent process receives for each of its requests: the fetches and writes since the previous one. */
 export interface UpstreamLog {
   readonly port: number;
   readonly fills: readonly FillEvent[];

@@ -41,7 +41,7 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   return one.checkResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** Returns the categories of the violations caused by a query to the question list. */
+/** Returns the categories of the violations that a query for the question list causes. */
 function refusals(one: Contract, query: string): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   if (operation === undefined) throw new Error('no operation');

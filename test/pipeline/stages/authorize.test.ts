@@ -427,8 +427,8 @@ describe('permission decisions', () => {
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // If such names counted as owners and a site's anonymous role had a permission for the caller's own nodes, a caller
-    // could edit every wiki by claiming other names.
+    // If unverified names counted as owners and anonymous callers had a permission for their own nodes, a caller could
+    // edit every wiki by claiming other names.
     it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };

@@ -35,7 +35,7 @@ export interface LoadCounts {
   /** The number of requests, by reason, whose client waited but did not receive a complete response. */
   readonly lost: Map<string, number>;
   aborted: number;
-  /** The time, in milliseconds, from when each request was sent or due until its response arrived, by status. */
+  /** For each status, the milliseconds from when each request was sent or due until its response arrived. */
   readonly latencies: Map<number, number[]>;
 }
 
@@ -195,7 +195,7 @@ export class Connection {
   }
 }
 
-/** Returns the instants at which requests are due, in order. If no client is free, later requests wait. */
+/** Returns the instants at which requests are due, in order. If no client is free, requests wait until one is. */
 function createDueTimes(perSecond: number): { next(): Promise<number | undefined>; stop(): void } {
   const spacing = 1000 / perSecond;
   const startedAt = performance.now();

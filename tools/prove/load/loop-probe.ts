@@ -19,7 +19,7 @@ function processorTime(): number {
 }
 
 // Ends the current turn. A timer runs at most once in each turn of the event loop, so the time between two runs is the
-// length of one turn, plus at most a millisecond of shorter turns. An immediate would be exact, but would keep the
+// length of one turn, plus at most a millisecond of shorter turns. `setImmediate` would be exact, but would keep the
 // processor busy between requests.
 function endTurn(): void {
   const now = processorTime();

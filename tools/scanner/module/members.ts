@@ -1,4 +1,4 @@
-// Checks the members of objects for which there are rules.
+// Checks the members of the objects that rules apply to.
 
 import {
   DOUBTED,

@@ -1,4 +1,4 @@
-// Checks values for which there are rules.
+// Checks the values that rules apply to.
 
 import {
   ANYTHING,
