@@ -225,7 +225,7 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
   );
 }
 
-/** The maximum number of findings per rule, needed because every item in a long list can violate the rule. */
+/** The maximum number of findings per rule. Without a limit, a rule could report every item in a long list. */
 const MAX_FINDINGS = 500;
 
 /**

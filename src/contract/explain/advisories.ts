@@ -20,7 +20,7 @@ export interface UnknownField {
 /** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
 
-/** The maximum number of unknown members to check, needed because a sender can invent any number of names. */
+/** Limits how many unknown members are checked, because a sender can invent any number of names. */
 const MAX_EXAMINED = 2000;
 
 const NONE_UNKNOWN: readonly UnknownField[] = [];
