@@ -20,5 +20,5 @@ for (const stage of STAGES) {
   const line: MicroLine = { name: stage.name, ...measureStage(stage.prepare(fixture), effort) };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
-// Without this, the gateway's timers would keep the process alive.
+// Without an explicit exit, the gateway's timers would keep the process alive.
 process.exit(0);

@@ -89,7 +89,7 @@ function configurationOf(kind: NginxKind, tuned: boolean, { port, upstreamPort }
   const indent = (all: readonly (string | false)[], by: string) =>
     all.filter((line) => line !== false).map((line) => `${by}${line}`);
   return [
-    // Without this, an nginx started as root would run its worker under an account that cannot read the run's folder.
+    // If started as root without this directive, nginx would run its worker as a user who cannot read the run's folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     'pid nginx.pid;',

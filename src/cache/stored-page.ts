@@ -161,7 +161,7 @@ export function cacheStatus(outcome: CacheOutcome): string {
   return parts.join('; ');
 }
 
-// This is an allowlist, because any other header might identify the caller.
+// Only these headers are stored, because any other header might identify the caller.
 const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
 /**

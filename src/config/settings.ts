@@ -30,7 +30,7 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** The kind of source from which a value comes. */
+/** The kind of source that a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
 /** The location of a configuration error: a line in the file, a variable or a flag. */

@@ -130,7 +130,7 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // Also stops the timer that checks for slow requests.
+  // This call also stops the timer that checks for slow requests.
   server.close();
 }
 

@@ -161,7 +161,7 @@ export interface Site {
   readonly alternative?: boolean;
 }
 
-/** Returns the component to which a reference points. */
+/** Returns the component that a reference points to. */
 export function referenced(document: DocumentNode, reference: string): Site | undefined {
   const name = reference.split('/').at(-1) ?? '';
   const schema = document.components.schemas[name];

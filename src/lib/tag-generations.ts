@@ -35,7 +35,7 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
     }
   };
 
-  // This is a plain property rather than a getter, because every request reads it.
+  // `current` is a plain property rather than a getter, because every request reads it.
   const generations: Omit<TagGenerations, 'current'> & { current: number } = {
     current: 0,
     move(tags: Iterable<string>, generation = generations.current + 1) {

@@ -145,7 +145,7 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
 
 /** A role and everything that it inherits. */
 interface ResolvedRole {
-  /** The role itself, followed by the roles from which it inherits, without duplicates. */
+  /** The role itself, followed by the roles that it inherits from, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { Decision } from '../model/operation.ts';
 import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /**
- * Whether the caller owns the node to which a request refers. `not-checked` is used before the lookup and has the same
+ * Whether the caller owns the node that a request refers to. `not-checked` is used before the lookup and has the same
  * effect as `unknown`.
  */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';

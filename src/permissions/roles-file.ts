@@ -4,7 +4,7 @@ import { closestName } from '../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 
-/** A role: its own permissions and the roles from which it inherits. */
+/** A role: its own permissions and the roles that it inherits from. */
 export interface Role {
   readonly inherits: readonly string[];
   readonly permissions: readonly string[];

@@ -73,7 +73,7 @@ export function readExcerpt(
   return read();
 }
 
-/** The paths of the objects, members and strings to which the records of a scan refer. */
+/** The paths of the objects, members and strings that a scan's records refer to. */
 interface RecordedPlaces {
   /** The paths of objects, keyed by the address of their table. */
   readonly places: ReadonlyMap<number, readonly string[]>;

@@ -246,7 +246,7 @@ function missingFrom({ permissions }: Trace): readonly string[] {
  * was broken because the upstream failed. Client errors and requests that the client aborted do not count.
  */
 export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
-  // This is the only error with a status of 500 or above that is caused by the client.
+  // `unknown_transfer_coding` is the only error with a status of 500 or above that is caused by the client.
   if (error === 'unknown_transfer_coding') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;

@@ -41,7 +41,7 @@ it('the launcher does not import names of node:http that load the HTTP client bu
   const lent = Object.entries(Object.getOwnPropertyDescriptors(http)).filter(
     ([, { get, enumerable }]) => get && enumerable,
   );
-  // Only the first three load the HTTP client. The other two are plain values with getters.
+  // Only the first three names load the HTTP client. The other two names are plain values with getters.
   expect(lent.map(([name]) => name).toSorted()).toEqual([
     'CloseEvent',
     'MessageEvent',

@@ -272,7 +272,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(alone, 'alice', page2);
     const before = await redisCalls('get');
     await read(alone, 'alice', page2);
-    // Only the page is looked up.
+    // Redis is asked only for the page.
     expect((await redisCalls('get')) - before).toBe(1);
   });
 

@@ -326,7 +326,7 @@ describe('the counts of several processes', () => {
     kind: fc.constant('request' as const),
     worker: fc.nat(1),
     operation: fc.constantFrom(list.id, 'another'),
-    // These are powers of two, so their sums are exact in any order.
+    // The values are powers of two, so their sums are exact in any order.
     seconds: fc.constantFrom(0.0078125, 0.5, 4),
   });
   const report = fc.record({ kind: fc.constant('report' as const), worker: fc.nat(1) });

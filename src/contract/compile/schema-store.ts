@@ -74,7 +74,7 @@ function known(key: string, compile: () => Compiled): Compiled {
 
 /**
  * Returns a function that computes a schema's key from its path. The key is a digest of the schema and of all schemas
- * to which it refers, directly or indirectly, including their paths. Schemas with the same key accept the same values
+ * that it refers to, directly or indirectly, including their paths. Schemas with the same key accept the same values
  * and explain errors in the same way.
  */
 function closureKeys(
