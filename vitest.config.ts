@@ -22,7 +22,7 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
 /**
  * First starts the files that need their own process, so that the workers shared by the other files never have to be
  * stopped to make room for them. Then starts the slowest files, so that no worker is still running a slow file when the
- * others have finished. Files that mostly wait for a browser alternate with files that compute, so that both run at the
+ * others have finished. Browser tests, which mostly wait, alternate with files that compute, so that both run at the
  * same time.
  */
 class SlowFirst extends BaseSequencer {

@@ -18,7 +18,7 @@ const NUMBERS = 64;
 const LINE = 22;
 
 /**
- * Returns a bar chart of CPU per request. Each scenario has its own scale. The chart is readable on light and on dark
+ * Returns a bar chart of CPU time per request. Each scenario has its own scale. The chart is readable on light and dark
  * pages.
  */
 export function toChart({ scenarios, machine }: Results): string {

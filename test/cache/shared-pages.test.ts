@@ -186,8 +186,8 @@ describe('a shared page', () => {
     expect((await Promise.all(waiting)).map(({ kind }) => kind).toSorted()).toEqual(['fetch', 'page']);
   });
 
-  // If gateways kept waiting for the lock while purges are frequent, requests at all gateways would have to wait for
-  // one another.
+  // If gateways kept waiting for the lock even when purges are frequent, requests at all gateways would have to wait
+  // for one another.
   it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
     const waiting = member({}, { ...TIMES, poll: 60_000 });
     const owner = await member().pages.claim(KEY, { mayWait: true });

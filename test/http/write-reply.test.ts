@@ -439,7 +439,7 @@ describe('the edge headers', () => {
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
 
-  // The attack: a message causes a violation for which computing the report id throws an error. The error turned the
+  // The attack: a message causes a violation whose report id cannot be computed. The resulting error used to turn the
   // finished response into a 500.
   it('leave out a verdict that cannot be written', () => {
     const trace = traceWith({ violations: [violationWith()] });

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 /**
- * Calls the operation and lets the upstream respond with this body. Returns `Contract-Status` without the report id.
+ * Calls the operation and makes the upstream respond with this body. Returns `Contract-Status` without the report id.
  */
 async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
   const operation = operationOf(id);

@@ -73,7 +73,7 @@ export async function replay(script: FuzzScript): Promise<void> {
   }
 }
 
-/** Stops using the current gateways, so that the next replay starts new ones. They are closed after the test file. */
+/** Makes the next replay start new gateways. The current ones are closed after the file's tests. */
 export const forgetPlaces = (): void => places.clear();
 
 async function takeStep(place: Place, mode: FuzzScript['mode'], step: FuzzStep): Promise<string | undefined> {

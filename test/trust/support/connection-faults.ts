@@ -67,8 +67,8 @@ function refusing(upstream: RawUpstream): BreakableConnection {
 }
 
 /**
- * Returns a connection that leads through a thread. When the test breaks the upstream, the thread stops accepting
- * connections.
+ * Returns the address of a thread that forwards connections to the upstream. When the test breaks the upstream, the
+ * thread stops accepting connections.
  */
 async function deaf(upstream: RawUpstream): Promise<BreakableConnection> {
   const blocked = new Int32Array(new SharedArrayBuffer(4));

@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /*
  * This module is loaded into a gateway process with `--import`. It measures the longest turn of the event loop. On each
- * SIGUSR2, it writes the result to the file in PROBE_FILE and starts a new measurement. It measures both the delay and
- * the CPU time, because other processes on a busy machine make a turn take longer without adding to its work.
+ * SIGUSR2, it writes the result to the file that PROBE_FILE names and starts a new measurement. It measures both the
+ * delay and the CPU time, because other processes on a busy machine make a turn take longer without adding to its work.
  */
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
