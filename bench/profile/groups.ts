@@ -48,7 +48,7 @@ export function groupOf({ functionName, url }: CallFrame): string {
   return folder === undefined ? 'Portico: start' : `Portico: ${folder}`;
 }
 
-/** Returns the file and line, relative to the checkout. */
+/** Returns a function's file, relative to the checkout, and its line. */
 export function placeOf({ url, lineNumber }: CallFrame): string {
   return url === '' ? '' : `${insideOf(url)}:${lineNumber + 1}`;
 }

@@ -81,7 +81,7 @@ function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name'
   return [...rows.values()].sort((a, b) => b.us - a.us);
 }
 
-/** Shortens a name. V8 uses the source of a regular expression as its name, which can be long and can break a table. */
+/** Shortens a name. V8 names a regular expression after its source, which can be long and can break a table. */
 function short(name: string): string {
   const text = name.length > 48 ? `${name.slice(0, 47)}…` : name;
   return text.replaceAll('|', '\\|').replaceAll('`', "'");

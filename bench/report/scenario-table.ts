@@ -14,7 +14,7 @@ const HEAD = [
   ['RSS MB', '---:'],
 ] as const;
 
-/** The names of the thread groups in tables. */
+/** The labels that the tables use for the thread groups. */
 const GROUPS: Readonly<Record<ThreadGroup, string>> = {
   main: 'main thread',
   v8: 'V8 helpers',

@@ -24,8 +24,8 @@ export interface BenchRequest {
    */
   readonly undocumented?: boolean;
   /**
-   * True if the first response's entity tag is sent with all later requests, so that the responses in the rounds are
-   * 304.
+   * True if the first response's entity tag is sent with all later requests, so that all responses in the rounds have
+   * status 304.
    */
   readonly revalidate?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface SlowPeer {
   readonly reason: string;
 }
 
-/** One server in a scenario with its request. */
+/** One of the servers in a scenario, and the request that it receives. */
 export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;

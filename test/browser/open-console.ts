@@ -6,7 +6,7 @@ export const TOKEN = 'browser-test-token';
 /** A console page and a record of the problems that must not occur on it. */
 export interface OpenConsole {
   readonly page: Page;
-  /** Errors from scripts and from the browser's console, including policy violations, and requests to other hosts. */
+  /** Requests to other hosts, and errors from scripts and the browser's console, including policy violations. */
   readonly troubles: readonly string[];
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Another process has removed the part, or it does not exist yet.
+    // The part does not exist yet, or another process has removed it.
     return [];
   }
 }

@@ -29,11 +29,11 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** Either the path of a program, or instructions for installing it and whether tests that need it must fail. */
+/** Either the path of a program, or advice on installing it. If it is required, tests that need it must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/** Looks for a program in its environment variable and on the PATH. The program is required if CI is true. */
+/** Looks for a program in its environment variable and on the PATH. In CI, the program is required. */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,

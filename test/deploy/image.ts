@@ -133,7 +133,7 @@ export function unpackImage(busybox: string): UnpackedImage {
     fs.chmodSync(inImage(path), 0o700);
   }
 
-  // Without privileges, paths in commands and variables are replaced with the copy's paths.
+  // If this process does not run as root, paths in commands and variables are replaced with the copy's paths.
   const local = (text: string) => (/^\/(?:portico|data|usr|bin|etc|run)\//.test(text) ? inImage(text) : text);
   return {
     root,

@@ -9,8 +9,8 @@ import { promqlUse } from './promql-use.ts';
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
 
 /**
- * Options for running promtool. With Go's default settings, it would spend most of its time collecting garbage and some
- * waiting for idle threads. The time limit allows for a busy machine.
+ * Options for running promtool. With Go's default settings, it would spend most of its time collecting garbage, and some
+ * of it waiting for idle threads. The time limit allows for a busy machine.
  */
 export const PROMTOOL = { env: { ...process.env, GOGC: '400', GOMAXPROCS: '1' }, timeout: 290_000 };
 

@@ -397,7 +397,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await until(() => [a, b].every((one) => sharedBy(one).follower.isSynced()));
     expect((await read(a)).status).toBe(403);
     fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
-    // Otherwise, the page would be served now, because the upstream fails.
+    // If the page were still stored, it would be served now that the upstream fails.
     expect((await read(b)).status).toBeGreaterThanOrEqual(500);
   });
 

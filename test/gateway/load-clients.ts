@@ -34,7 +34,7 @@ interface LoadOptions {
 const PAUSE_MS = 40;
 
 /**
- * Sends requests while `work` runs. Returns the number of responses and the lost requests. `work` can wait until a
+ * Sends requests while `work` runs. Returns the lost requests and the number of responses. `work` can wait until a
  * given number of additional requests have ended.
  */
 export async function loadWhile(

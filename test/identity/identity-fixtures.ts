@@ -55,7 +55,7 @@ export function authenticating(
       now: START,
       ...input,
     });
-  /** The promise is returned even if the result is synchronous. */
+  /** Always returns a promise, even if the result is available synchronously. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
   return { authenticator, ask, askNow, verifications };
 }

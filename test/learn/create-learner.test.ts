@@ -43,7 +43,7 @@ describe('a learner', () => {
     const author = { id: 5, username: 'x', reputation: 1, badge: 1 };
     times(40, () => one.sampleResponse(response(page({ author }))));
     const found = () => learnedBy(one).proposals.find(({ place }) => place.endsWith('.badge'));
-    // A single object is not enough for the name of one of its fields to be stored.
+    // The name of a field is not stored if only a single object has that field.
     expect(found()).toBeUndefined();
     times(3, (at) => one.sampleResponse(response(page({ author: { ...author, id: 6 + at } }))));
     expect(found()?.evidence).toMatchObject({ seen: 4, answers: 4 });
@@ -60,8 +60,8 @@ describe('a learner', () => {
     expect(overlayOf(100)).toMatch(/enum:\n\s+- closed/);
   });
 
-  // Neither a monitor that keeps polling a few items nor a daily restart of the gateway may be enough for a vocabulary
-  // to count as complete.
+  // A vocabulary must not count as complete just because a monitor keeps polling a few items or the gateway is
+  // restarted every day.
   it('does not close a vocabulary with items that are counted again after each restart', () => {
     let before = emptyObservations(NOW);
     for (let run = 0; run < 60; run += 1) {

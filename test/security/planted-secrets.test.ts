@@ -384,7 +384,7 @@ describe('after all of these runs, secrets', () => {
   });
 
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {
-    // There are two walks, because the ids found during a walk determine which operations it requests.
+    // There are two walks, because the ids found during a walk determine which operations are requested.
     for (const own of [planted.slice(-8, -4), planted.slice(-4)]) {
       const answers = OPERATIONS.map(
         (operation) => [operation, own.map((secrets) => secretAnswers(operation, secrets))] as const,

@@ -16,7 +16,7 @@ export interface UpstreamAct {
   readonly kind: 'respond' | 'reset' | 'cut';
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The body, or `$EXAMPLE` with an operation's id for that operation's documented response. */
+  /** The body. `$EXAMPLE`, followed by an operation's id, stands for that operation's documented response. */
   readonly body: string;
 }
 

@@ -640,7 +640,7 @@ add(
   { ...REFUSED, statuses: [431] },
 );
 
-// Cases for the connection, upgrades and expectations.
+// Cases for the `Connection`, `Upgrade` and `Expect` headers.
 add(
   'Connection',
   {

@@ -27,7 +27,7 @@ let strict: TestGateway;
 let observing: TestGateway;
 beforeAll(async () => {
   fake = await startFakeUpstream((request) => exampleAnswer(request));
-  // Nothing is stored, so that stored data does not look like a leak.
+  // The cache is off, so that stored data does not look like a leak.
   const config = {
     cache: { enabled: false },
     logging: { level: 'silent' },
@@ -139,7 +139,7 @@ describe('a client that does not finish', () => {
     'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
   };
 
-  // The attack, known as Slowloris: a client opens many connections and leaves the request on each unfinished.
+  // The attack, known as Slowloris: a client opens many connections and leaves an unfinished request on each.
   it('with its request gets 408 in time, and the connection is closed', async () => {
     const all = both().flatMap((gateway) =>
       Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),

@@ -18,9 +18,9 @@ import {
 } from './raw-runner.ts';
 
 /*
- * The attack: a message is almost valid HTTP/1.1, so that Portico and a load balancer or proxy in front of it, or the
- * server behind it, read the same bytes differently. If they disagree on the Host, the version, the end of the body or
- * the number of requests, one checks a different request from the one that the other executes. Therefore, these
+ * The attack: a message is almost valid HTTP/1.1, so that Portico reads its bytes differently from the load balancer or
+ * proxy in front of it, or from the server behind it. If two of them disagree on the Host, the version, the end of the
+ * body or the number of requests, one checks a different request from the one that the other executes. Therefore, these
  * messages are refused with the usual error body before anything is sent upstream, and the rest of the connection is
  * not read. After all other messages, the next message on the connection is read from the right byte.
  */
@@ -28,7 +28,7 @@ import {
 /** Pipelined requests have to wait until the upstream has capacity, while a busy machine serves the others. */
 const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
 
-/** Returns the documented response with status 200 instead of its own, which simplifies the case table. */
+/** Returns the documented response, but always with status 200, which simplifies the case table. */
 const respond = (request: FakeRequest) => {
   const answer = exampleAnswer(request);
   return answer.status === 404 ? { json: {} } : { ...answer, status: 200 };

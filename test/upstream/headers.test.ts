@@ -106,7 +106,7 @@ describe('the headers of a forwarded request', () => {
   });
 
   // The attack: without its length, the body of this request would be read as a second request, and without the
-  // credential, the upstream would base its decision on a different caller from Portico.
+  // credential, the upstream would base its decision on a different caller than Portico did.
   it.each(['Content-Length: 5', 'content-type: text/csv', 'Authorization: Basic own', 'Cache-Control: no-cache'])(
     'contain %s even if a Connection header names it',
     (field) => {

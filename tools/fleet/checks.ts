@@ -51,9 +51,9 @@ interface FillCounts {
    * period.
    */
   readonly periods: number;
-  /** Fetches that have none of these reasons and happened while no purge was on its way. */
+  /** Fetches without a reason, at a time when no purge was on its way. */
   readonly excess: readonly FillEvent[];
-  /** Fetches that have none of these reasons but happened while a purge was on its way. */
+  /** Fetches without a reason, at a time when a purge was on its way. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of a single page in one period. */
   readonly mostPerPeriod: number;

@@ -20,9 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /**
-   * The last part of a page's freshness lifetime, as a share of it, during which a gateway may refresh the page early.
-   */
+  /** The share of a page's freshness lifetime, counted from its end, in which a gateway may refresh the page early. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];

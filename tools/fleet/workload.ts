@@ -313,7 +313,7 @@ function accountsOf({ name, accounts, permissions }: Role): Account[] {
 function permissionsOf(requirement: Requirement | undefined): string[] {
   if (requirement === undefined) return [];
   const { permission, all = [], any = [] } = requirement;
-  // Accounts are granted only the first of several alternatives, so callers without it are refused.
+  // Of several alternative permissions, accounts are granted only the first, so callers without it are refused.
   return [...(permission === undefined ? [] : [permission]), ...[...all, ...any.slice(0, 1)].flatMap(permissionsOf)];
 }
 

@@ -25,7 +25,7 @@ export function patternOf(text: string): RegExp {
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Mutations of guards that no test once covered, grouped by source folder. */
+/** Mutations of guards that used to have no test, grouped by source folder. */
 export const MUTATIONS: readonly Mutation[] = [
   // assembly
   {

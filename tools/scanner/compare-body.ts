@@ -27,7 +27,7 @@ export type CompareBody = (body: Buffer) => Comparison;
 /** Matches the part that every absolute address contains. */
 export const ADDRESS = /:\\?\//;
 
-/** The maximum number of undocumented fields to compare. Portico reports fewer for one response. */
+/** The maximum number of undocumented fields to compare, which is more than Portico reports for one response. */
 const MAX_UNKNOWN = 20;
 
 /**
@@ -47,7 +47,7 @@ export function createCompareBody(
   const schema = { schema: schemas.get(file) ?? true, path: file };
   const scanner = openScanner(limits).compile({ schemas, schema, excerpt });
   const tree = toExcerptTree(excerpt);
-  // Reports contain only descriptions of the values, so the scanner may return a different integer.
+  // Reports describe values and never quote them, so the scanner's integers may differ from the parser's.
   const unknownIn = (value: unknown) =>
     findUnknownFields(shape, value, MAX_UNKNOWN).map(({ within, at, value: found }) => ({
       within,

@@ -42,8 +42,8 @@ function createProcesses() {
 }
 
 describe('the processes of one gateway', () => {
-  // After a password is changed on the legacy server, only one worker at first sees that the old password is refused.
-  // The other workers must not keep accepting the old password from memory.
+  // After a password is changed on the upstream, only one worker initially sees that the old password is refused. The
+  // other workers must not keep accepting the old password from memory.
   it('verify the credentials of a caller again after one of them was refused', async () => {
     const { startWorker } = createProcesses();
     const [one, other] = [startWorker(), startWorker()];

@@ -101,7 +101,7 @@ describe('the certificate probe', () => {
     );
   });
 
-  // Anyone who can redirect the connection must learn neither the credential nor even the API's paths.
+  // Anyone who can redirect the connection must not learn the credential, or even the API's paths.
   it('prevents every request to a server that is not trusted', async () => {
     const requests: unknown[] = [];
     const url = await startServer(createCertificate(), (request, response) => {

@@ -36,17 +36,17 @@ interface Sent {
 export interface Fault {
   /** Completes the sentence "an upstream that …". */
   readonly name: string;
-  /** The outcome of a documented request in `staging` and `strict`. */
+  /** The outcome of a documented request in `staging` and `strict` mode. */
   readonly built: Outcome;
   /** The outcome with `responses: enforce`, if it differs. */
   readonly enforced?: Outcome;
-  /** The outcome of an undocumented request in these modes. */
+  /** The outcome of an undocumented request in `staging` and `strict` mode. */
   readonly passed: Outcome;
-  /** The outcome of every request in `observe`, if it differs. */
+  /** The outcome of every request in `observe` mode, if it differs. */
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;
-  /** True if body bytes keep arriving. Then, only the limit on the whole exchange can end it. */
+  /** True if body bytes keep arriving, so that only the time limit on the whole exchange can end the exchange. */
   readonly isEndless?: boolean;
 }
 
@@ -78,19 +78,19 @@ const CUT = { built: 'upstream_reset', passed: 'broken' } as const;
 /** A response that is forwarded and recorded as a contract violation, or refused if responses are enforced. */
 const VIOLATION = { built: 'same', enforced: 'upstream_invalid_response', passed: 'same' } as const;
 
-/** Makes a fault send a complete response with this body in place of the valid body. */
+/** Makes the upstream send a complete response with this body in place of the valid body. */
 const instead = (body: Buffer, ...headers: string[]) => ({
   send: ({ status }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** Makes a fault send a complete error response. */
+/** Makes the upstream send a complete error response. */
 const failing = (status: number, body: Buffer, ...headers: string[]) => ({
   send: (): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** Makes a fault send the valid body with these headers. */
+/** Makes the upstream send the valid body with these headers. */
 const withHeaders = (...headers: string[]) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: framed(status, body, ...headers), status, body }),
 });
-/** Makes a fault send the valid response, preceded by these bytes. */
+/** Makes the upstream send the valid response, preceded by these bytes. */
 const after = (before: string) => ({
   send: ({ status, body }: ValidResponse): Sent => ({ parts: [before, ...framed(status, body, JSON_TYPE)] }),
 });

@@ -43,7 +43,7 @@ function messageOf(method: string, target: string, name?: string, body = ''): st
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Returns the code in an error body in the normalized form, or undefined for any other body. */
+/** Returns the code in a normalized error body, or undefined for any other body. */
 function codeOf({ body, headers }: RawResponse): string | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) return undefined;
   try {
