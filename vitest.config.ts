@@ -44,7 +44,7 @@ const SLOW =
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
-/** The tests of the whole gateway, its commands, its console and the benchmark, which `npm run test:unit` leaves out. */
+/** The tests that `npm run test:unit` leaves out: those of the whole gateway, its commands, console and benchmark. */
 const WHOLE = [
   'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',

@@ -9,7 +9,7 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** The latencies of one server at half its peak rate, which is measured immediately beforehand. */
+/** The latencies of one server at half its peak rate. The peak rate is measured immediately beforehand. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;

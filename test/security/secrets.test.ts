@@ -23,7 +23,7 @@ const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Headers with marks, which any client may send. */
+/** Headers that any client may send, each with a mark. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,

@@ -174,8 +174,8 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
 }
 
 /**
- * Returns the number of gateways at which one Redis server uses its core completely. The number of commands for
- * arriving purges grows with the square of the number of gateways, and the number of other commands grows linearly.
+ * Returns the number of gateways at which one Redis server fully uses its core. The number of commands for arriving
+ * purges grows with the square of the number of gateways, and the number of other commands grows linearly.
  */
 export function largestFleet({ gateways, commandsPerSecond }: LargeFleet, inputs: ModelInputs): number {
   const { idle, record, page, purge, arrival } = commandsPerSecond;

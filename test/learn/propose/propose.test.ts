@@ -33,7 +33,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** Generates members of a question, which replace members of the example or are added to it. */
+/** Generates question members that replace members of the example or are added to it. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),

@@ -215,7 +215,7 @@ describe('validate-body in observe mode', () => {
 
 /*
  * The attack: a body contains two members with the same name. The check reads one of them, but the upstream receives
- * the unchanged bytes and may read the other. That member may name other users to erase or set a different visibility.
+ * the unchanged bytes and may read the other. That member might name other users to erase, or set a new visibility.
  */
 describe('a body with a duplicate member', () => {
   it.each([

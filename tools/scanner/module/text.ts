@@ -165,7 +165,7 @@ function hasLength(from: u32, to: u32, min: u32, max: u32): bool {
   if (min == 0 && to - from <= max) return true;
   if (escaped) return false;
   let characters: u32 = 0;
-  // Continuation bytes of UTF-8 do not begin a character.
+  // UTF-8 continuation bytes do not begin a character.
   for (let at = from; at < to; at++) if ((load<u8>(at) & 0xc0) != 0x80) characters++;
   return characters >= min && characters <= max;
 }
