@@ -9,7 +9,7 @@ export interface MicroTask {
   readonly effort: MicroEffort;
 }
 
-/** One line of that process's output. */
+/** One line of the output of the process that runs the micro-benchmarks. */
 export interface MicroLine extends StageCost {
   readonly name: string;
 }

@@ -63,7 +63,7 @@ export interface DocumentParts<T> {
  * keys with an expiry time.
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
-/** The time, in milliseconds, between two attempts to merge a change or, if there is no change, between two reads. */
+/** The time, in milliseconds, between attempts to merge a change or, if there is no change, between reads. */
 const RETRY_MS = 1_000;
 const REREAD_MS = 30_000;
 /** The maximum time that startup waits for the document, in milliseconds. */

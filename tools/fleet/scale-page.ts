@@ -146,7 +146,7 @@ export function needsOf(fleet: LargeFleet, inputs: ModelInputs): Needs {
   const gatewayCores = (perGateway * inputs.gatewayCpuUsPerRequest) / 1e6;
   const redisCores = (commandsPerSecond * inputs.redisCpuUsPerCommand) / 1e6;
   const pageBytes = inputs.pageBytes + PAGE_OVERHEAD_BYTES;
-  // Each read not served from memory stores a page there.
+  // Each read that is not served from memory stores a page in memory.
   const storedPerSecond = perGateway * (1 - fleet.memoryHits);
   const gatewayBytes =
     inputs.gatewayBytes + Math.min(storedPerSecond * inputs.pageSeconds * pageBytes, DEFAULT_CACHE_OPTIONS.maxBytes);

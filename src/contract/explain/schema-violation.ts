@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** If fewer fields than this are documented, lacking most of them is not a sign of a different shape. */
+/** The minimum number of documented fields for the absence of most of them to indicate a different shape. */
 const ENOUGH_FIELDS = 8;
 
 /**

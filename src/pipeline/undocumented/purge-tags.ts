@@ -34,7 +34,7 @@ export function mayWrite(method: string): boolean {
   return !SAFE.has(method);
 }
 
-// The lists are in a Map, not an object, because the client chooses the name and every object has a `constructor` property.
+// A Map is safer than an object, because the client chooses the name and every object has a `constructor` property.
 const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['question', ['questions']],
   ['answer', ['questions', 'comments']],
