@@ -38,7 +38,7 @@ function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = 
   writeFileSync(file, JSON.stringify(roles), { mode: 0o600 });
   const { settings, faults } = readSettings({ env, cwd: folder, given: { ...config, roles: { file, ...unmapped } } });
   expect(faults).toEqual([]);
-  // Fails if the gateway would not start with these roles.
+  // This call fails if the gateway would not start with these roles.
   loadPermissions(settings, contract);
   return {
     settings,

@@ -20,7 +20,7 @@ function launch(command: string, script: string, ...flags: readonly string[]): s
   writeFileSync(join(folder, 'dist', 'cli', 'main.js'), `${imported}\n${script}`);
   const args = [...flags, join(folder, 'bin', 'portico.mjs'), command];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  // V8 reports unknown flags to standard error.
+  // V8 reports unknown flags on standard error.
   expect(stderr).toBe('');
   return stdout;
 }
