@@ -11,10 +11,10 @@ interface Finding {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs in the browser: makes axe compute the contrast of elements with the same look only once, because this takes most
- * of its time, and the rows of a table look alike. A look consists of all styles that determine the contrast: those of
- * the text, and the backgrounds of the element and its ancestors. Elements that might cover others, and looks whose
- * contrast has not passed, are always checked.
+ * Runs in the browser. Makes axe compute the contrast of elements with the same look only once, because axe spends most
+ * of its time on contrast, and the rows of a table look alike. A look consists of all styles that determine the
+ * contrast: those of the text, and the backgrounds of the element and its ancestors. Elements that might cover others,
+ * and looks whose contrast has not passed, are always checked.
  */
 const SHARE_CONTRASTS = `(() => {
   const rule = axe._audit.rules.find(({ id }) => id === 'color-contrast');

@@ -47,8 +47,8 @@ interface FillRules {
 /** The fetches during the steady windows, by reason. */
 interface FillCounts {
   /**
-   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each begins a
-   * period.
+   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each of
+   * these fetches begins a period.
    */
   readonly periods: number;
   /** Fetches without a reason, at a time when no purge was on its way. */

@@ -71,7 +71,7 @@ export async function settingsFrom(
 
 /**
  * Reads the configuration like {@link settingsFrom}, but returns errors instead of throwing them and does not check the
- * contract and the roles file.
+ * contract or the roles file.
  */
 export function readSettingsFrom(
   line: CommandLine,
