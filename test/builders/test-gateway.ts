@@ -29,7 +29,7 @@ export interface TestGatewayOptions {
   readonly real?: boolean;
   /** The content of the roles file, which replaces the package's roles file. */
   readonly roles?: string;
-  /** True if the accounts in the roles file are not demo accounts, so they also exist with a real upstream. */
+  /** True if the accounts in the roles file are not demo accounts, so that they also work with a real upstream. */
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;

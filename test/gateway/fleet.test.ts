@@ -210,8 +210,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     return { proxy, writer, reader: await start(server) };
   };
 
-  // The other gateways cannot know about writes through a disconnected gateway. They serve the old page until it is too
-  // old, but not after the gateway has reconnected.
+  // The other gateways cannot know about writes through a disconnected gateway. They serve the old page until it
+  // expires, but not after the gateway has reconnected.
   it('sends its purges as soon as it is connected again, if only this gateway was cut off', async () => {
     const { proxy, writer, reader } = await startBesideProxy();
     await read(reader);

@@ -21,7 +21,7 @@ async function start(config: Record<string, unknown> = {}, more: Partial<TestGat
     upstream,
     config: {
       tracing: { endpoint: receiver.url, exportSeconds: 0.01, ...tracing },
-      // At shutdown, the last export may take as long as draining.
+      // At shutdown, `drainSeconds` is also the time limit for the last export.
       listen: { drainSeconds: 10, ...listen },
       ...rest,
     },

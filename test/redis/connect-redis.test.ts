@@ -141,8 +141,8 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
     const before = countOf(await clients());
     await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
-    // READONLY: the server has become a replica. If its name now points to another server, a new connection reaches the
-    // primary.
+    // READONLY means that the server has become a replica. If its name now points to the new primary, a new connection
+    // reaches that server.
     expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
     await eventually(async () => {
       await failure(set(redis));

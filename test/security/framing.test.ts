@@ -7,8 +7,8 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: a message is written so that Portico and the server behind it (or a load balancer in front of it)
- * disagree on where it ends. The bytes that one reads as the body are the next request for the other. Nobody has
- * checked that request, and it arrives on a connection used by other callers. Therefore, ambiguous messages are refused
+ * disagree on where it ends. What one of them reads as the body, the other reads as the next request. That request has
+ * not been checked, and it arrives on a connection used by other callers. Therefore, ambiguous messages are refused
  * before anything is sent upstream (test/trust/raw-cases.ts lists them), and accepted messages are forwarded with new
  * framing.
  */

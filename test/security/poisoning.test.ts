@@ -10,7 +10,7 @@ import { until } from '../builders/until.ts';
 /*
  * The attack: a client sends a `Host` header (or a forwarding header) of its choice. If addresses in responses are
  * rewritten to the public address, that host appears in the page. If the page is stored, it directs every later client
- * to the attacker's host, which may even receive their passwords. Therefore, stored responses contain the upstream's own
+ * to the attacker's host, which may even receive its password. Therefore, stored responses contain the upstream's own
  * addresses, and each client receives the host that it requested.
  */
 

@@ -177,7 +177,7 @@ describe('the access log file', () => {
       expect(first).toMatch(/^[0-9a-f]{12}$/);
       expect(second).toBe(first);
       expect(other).not.toBe(first);
-      // Each process has its own key, so that nobody can look up names in a precomputed table.
+      // Each process has its own key, so that names cannot be looked up in a precomputed table.
       expect(linesOf(traces)[0]?.['caller']).not.toBe(first);
       const named = linesOf(traces, { principalNames: true });
       expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);

@@ -90,7 +90,7 @@ function readAsk(account: Account, page: Page, seen: Seen, probe: boolean): Ask 
       seen.reads.push({
         startedAt,
         page: page.index,
-        // A page that the caller must not receive at all counts as somebody else's page.
+        // A page that the caller must not receive at all counts as another caller's page.
         audience: isAllowed ? audience : 'nobody',
         seen: marker,
         cache: headers['cache-status'] ?? '',

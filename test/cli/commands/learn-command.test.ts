@@ -271,7 +271,7 @@ describe('portico learn', () => {
     const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       requested.push(path);
-      // One request succeeds. If every request failed, the command would report a wrong URL.
+      // One request succeeds. If every request failed, the command would report that the URL is wrong.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };

@@ -415,7 +415,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
 
 const bytesOf = (part: string | Buffer) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
 
-/** The time between two parts from an upstream that sends its body a little at a time, in milliseconds. */
+/** The time, in milliseconds, between two parts of a body that the upstream sends a little at a time. */
 const DRIP_MS = 50;
 
 /** Writes a faulty response. */

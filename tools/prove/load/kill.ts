@@ -48,7 +48,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
     let stored = 0;
     let worst = 0;
     for (let kill = 1; kill <= kills; kill += 1) {
-      /** When the responses to requests with violations arrived. */
+      /** The times at which responses to requests with violations arrived. */
       const recorded: number[] = [];
       let number = 0;
       const running = startLoad({

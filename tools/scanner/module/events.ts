@@ -111,7 +111,7 @@ export function recordMember(table: u32, name: u32, length: u32, value: u32, val
 
 /**
  * Records an absent member (`from` is 0) or a string with an unexpected form. The caller ensures that each location is
- * recorded only once. Returns false if there are too many.
+ * recorded only once. Returns false if too many have been recorded.
  */
 export function recordDeparture(node: u32, from: u32, to: u32): bool {
   if (departures >= <u32>MAX_DEPARTURES) return false;

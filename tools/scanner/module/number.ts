@@ -9,8 +9,8 @@ export let isSurelyFinite: bool = false;
 /** An integer with no more digits than this always fits into 64 bits. */
 export const MOST_DIGITS: u32 = 19;
 /**
- * A number with fewer digits before the decimal point, and with an exponent below 100, is far below the largest
- * double.
+ * A number with fewer digits than this before the decimal point, and with an exponent below 100, is far below the
+ * largest double.
  */
 const SAFE_DIGITS: u32 = 100;
 
