@@ -3,7 +3,7 @@ import type { FakeAnswer } from './fake-upstream.ts';
 /** The legacy server's message about a missing permission. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
-/** The same message, as Portico's clients receive it. */
+/** The message about a missing permission, as Portico's clients receive it. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
 /** Returns an error in the first JSON form. */

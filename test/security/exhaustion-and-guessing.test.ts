@@ -223,9 +223,9 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  // The attack: one address continuously sends credentials with made-up names. These attempts filled the hashing queue
-  // and the probe slots. Callers logging in for the first time from other addresses were therefore refused with a 429
-  // or 503.
+  // The attack: one address continuously sends credentials with made-up names. Without fair queues, these attempts would
+  // fill the hashing queue and the probe slots, and callers logging in for the first time from other addresses would be
+  // refused with a 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');

@@ -227,8 +227,8 @@ async function startGateways(
             freshSeconds: settings.freshSeconds,
             staleWhileRevalidateSeconds: settings.staleSeconds,
             staleIfErrorSeconds: STALE_IF_ERROR_SECONDS,
-            // Otherwise, a gateway would also fetch pages that it does not store, in order to compare two callers'
-            // copies.
+            // If hits were sampled, a gateway would also fetch pages that it does not store, in order to compare two
+            // callers' copies.
             sampleShared: 0,
           },
           operations: fleetOperations(),

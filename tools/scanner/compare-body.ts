@@ -27,7 +27,7 @@ export type CompareBody = (body: Buffer) => Comparison;
 /** Matches the part that every absolute address contains. */
 export const ADDRESS = /:\\?\//;
 
-/** The maximum number of undocumented fields to compare, which is more than Portico reports for one response. */
+/** The maximum number of undocumented fields to compare. It equals the default of `contract.maxCollected`. */
 const MAX_UNKNOWN = 20;
 
 /**
