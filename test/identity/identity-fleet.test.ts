@@ -232,7 +232,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(one.isFresh('alice')).toBe(true);
     clock.advance(1);
     expect(one.isFresh('alice')).toBe(false);
-    // Verification itself does not need Redis. Its result is accepted until the bound is reached.
+    // Verification itself does not need Redis, and its result is again accepted for a limited time.
     await one.ask('alice');
     expect(one.isFresh('alice')).toBe(true);
     server.thaw();

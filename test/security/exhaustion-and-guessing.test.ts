@@ -223,7 +223,7 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  // The attack: one address continuously sends credentials with made-up names. Without fair queues, these attempts would
+  // The attack: one address continuously sends credentials with made-up names. Without fair queues, they would
   // fill the hashing queue and the probe slots, and callers logging in for the first time from other addresses would be
   // refused with a 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
