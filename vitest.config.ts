@@ -22,8 +22,8 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
 /**
  * First starts the files that need their own process, so that the workers shared by the other files never have to be
  * stopped to make room for them. Then starts the slowest files, so that no worker is still running a slow file when the
- * others have finished. Browser tests, which mostly wait, alternate with files that compute, so that both run at the
- * same time.
+ * others have finished. Files that mostly wait for a browser or a server alternate with files that compute, so that both
+ * run at the same time.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -31,14 +31,15 @@ class SlowFirst extends BaseSequencer {
     const alone = sorted.filter(({ project }) => project.name === 'alone');
     const shared = sorted.filter((file) => !alone.includes(file));
     const slow = shared.filter(({ moduleId }) => SLOW.test(moduleId));
-    const browser = shared.filter(({ moduleId }) => BROWSER.test(moduleId));
-    const rest = shared.filter(({ moduleId }) => !SLOW.test(moduleId) && !BROWSER.test(moduleId));
-    const turns = Array.from({ length: Math.max(slow.length, browser.length) }, (_, at) => [slow[at], browser[at]]);
+    const waiting = shared.filter(({ moduleId }) => WAITING.test(moduleId));
+    const rest = shared.filter(({ moduleId }) => !SLOW.test(moduleId) && !WAITING.test(moduleId));
+    const turns = Array.from({ length: Math.max(slow.length, waiting.length) }, (_, at) => [slow[at], waiting[at]]);
     return [...alone, ...turns.flat().filter((one) => one !== undefined), ...rest];
   }
 }
 
-const BROWSER = /test\/browser\//;
+const WAITING =
+  /test\/browser\/|redis\/(?:connect-redis|redis-change-log)|store\/redis-store|identity-fleet|deploy\/exemplars|undocumented\/forward|gateway\/(?:fleet|shared-records|drain)/;
 const SLOW =
   /cli\/serve-workers|examples\/pipelines|deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
 
@@ -66,9 +67,10 @@ const ALONE = fs
 
 export default defineConfig({
   test: {
-    // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; two more
-    // workers use the cores while the others wait for timeouts and browsers.
-    maxWorkers: 4,
+    // Every test starts its own servers on its own ports, so files can run in parallel. CI has two cores; a third
+    // worker uses them while the others wait for timeouts, browsers and servers. More workers would take more CPU time,
+    // because each worker loads all modules.
+    maxWorkers: 3,
     // A worker runs many files but loads each module only once. After each file, test/builders/clean-up.ts stops
     // everything that the file started.
     isolate: false,
