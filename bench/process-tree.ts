@@ -25,7 +25,7 @@ export interface Running {
   cpuTimes(): CpuTimes;
   /** Returns the resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
   rssBytes(): number;
-  /** Empties the output file. Programs append to the file, so their next output starts at its beginning. */
+  /** Empties the output file. Programs append to it, so their next output starts at the beginning of the file. */
   emptyOutput(): void;
   /**
    * Returns the exit code and the last output if the program has ended on its own. Returns undefined while the program

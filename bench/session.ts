@@ -6,7 +6,7 @@ import type { RunContext } from './run-scenario.ts';
 import type { Effort } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 
-/** Everything set up before a run of any kind. */
+/** Everything that is set up before any kind of run. */
 export interface Session {
   readonly startedAt: string;
   readonly machine: Machine;

@@ -12,7 +12,7 @@ export interface Flag {
 /** A parsed command line with its flags and positional arguments. */
 export interface CommandLine {
   readonly args: readonly string[];
-  /** Returns all values of a flag, in order. If the flag takes no value, it has the value `'true'`. */
+  /** Returns all values of a flag, in order. A flag that takes no value has the value `'true'`. */
   all(flag: string): readonly string[];
   /** Returns the last value of a flag, or undefined if the flag is absent. */
   last(flag: string): string | undefined;

@@ -61,8 +61,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * The codes for requests that authentication refuses. They are the labels for the metric that counts failed
- * authentication.
+ * The codes for requests that fail authentication. They are the labels of the metric that counts these requests.
  */
 export const AUTHENTICATION_CODES = [
   'credentials_required',

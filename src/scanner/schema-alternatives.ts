@@ -49,7 +49,7 @@ function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0):
     all = both(all, alternativesOf(schemas, { schema: referenced, path: target }, depth + 1));
   }
   for (const part of schemasIn(schema['allOf'])) all = both(all, inside(part));
-  // Each alternative must apply to different kinds of values, so that at most one alternative can match.
+  // The alternatives must apply to different kinds of values, so that at most one alternative can match.
   for (const keyword of ['anyOf', 'oneOf'])
     if (schema[keyword] !== undefined) all = both(all, schemasIn(schema[keyword]).flatMap(inside));
   return all;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface DriftRow {
   readonly fault: string;
   /**
-   * The row numbers of operations, or `C` and `U` for the comment writes. Undefined if the row applies to every
+   * The row numbers of operations, or `C` and `U` for writing comments. Undefined if the row applies to every
    * operation.
    */
   readonly operations: readonly string[] | undefined;

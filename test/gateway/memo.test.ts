@@ -116,7 +116,7 @@ function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked):
 /** A gateway whose memo the test can inspect. */
 interface Watched extends TestGateway {
   readonly targets: Targets;
-  /** Returns whether a target is found without being decoded. */
+  /** Returns whether a target can be looked up without being decoded. */
   isRemembered(rawTarget: string): boolean;
   /** Sends one request on a new connection. */
   ask(asked: Asked): Promise<Heard>;

@@ -21,7 +21,7 @@ type Database = Omit<DatabaseSync, 'serialize' | 'deserialize'> &
 /** A value that can be bound to a statement. */
 export type SqlValue = SQLInputValue;
 
-/** Opens the SQLite database at a file path or `:memory:`. `image` becomes the content of a database in memory. */
+/** Opens the SQLite database at a file path or `:memory:`. `image` becomes the content of an in-memory database. */
 export function openSql(path: string, image?: Uint8Array): Sql {
   const database: Database = new DatabaseSync(path);
   if (image !== undefined) database.deserialize?.(image);
