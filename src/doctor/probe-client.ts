@@ -116,7 +116,7 @@ export function createProbeClient(
       if (request.agent === undefined && count > 0 && options.delayMs > 0)
         await sleep(options.delayMs, undefined, { signal: options.signal }).catch(() => undefined);
       if (options.signal.aborted) throw new ProbingEnded('interrupted');
-      if (count >= options.maxRequests) throw new ProbingEnded(`all ${options.maxRequests} requests are exhausted`);
+      if (count >= options.maxRequests) throw new ProbingEnded(`all ${options.maxRequests} requests have been made`);
       count += 1;
       const result = await exchange(new URL(origin), basePath + request.path, request, options);
       if (result.kind === 'failure') failures.push(result.facts.code ?? result.facts.cause);

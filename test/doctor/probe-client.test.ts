@@ -17,7 +17,7 @@ describe('the client of the doctor', () => {
     const client = clientOf(server.url, { maxRequests: 2 });
     await client.send({ path: LIST });
     await client.at(client.origin, '/qa').send({ path: LIST });
-    await expect(client.send({ path: LIST })).rejects.toThrow('all 2 requests are exhausted');
+    await expect(client.send({ path: LIST })).rejects.toThrow('all 2 requests have been made');
     expect(server.requests).toHaveLength(2);
     expect(client.sent()).toBe(2);
   });

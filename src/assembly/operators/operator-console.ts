@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { RequestHandler } from 'express';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import type { ReferenceSources } from '../../console/api-docs/create-api-docs-router.ts';
@@ -8,6 +8,7 @@ import { bundlePlace, contractFolder, resourceFile } from '../../contract/contra
 import { placeOfSchema } from '../../contract/generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../../contract/openapi-document.ts';
 import { packageVersion } from '../../files/package-root.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { AcceptedViolation, LedgerEntry } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -122,7 +123,9 @@ export function createContractPlaces(
   const shown = folder === undefined ? 'schemas' : relative(cwd, folder);
   const files = new Map<string, ReadFile | undefined>();
   const read = (file: string): ReadFile | undefined => {
-    if (!files.has(file)) files.set(file, readYaml(join(root, file)));
+    const path = join(root, file);
+    const parse = file === OPENAPI ? parseContract : parseYaml;
+    if (!files.has(file)) files.set(file, existsSync(path) ? parse(readFileSync(path, 'utf8')) : undefined);
     return files.get(file);
   };
   const lineOf = (file: string, pointer: string): number | undefined => {
@@ -192,21 +195,16 @@ function schemaAt(file: string, pointer: string, contract: unknown): ContractPla
   return { target: `$${path.join('')}`, value: value as Readonly<Record<string, unknown>> };
 }
 
-/**
- * The last parsed contract document. Parsing it takes a quarter of a second, during which the gateway serves no
- * requests, and a reload rarely changes it.
- */
-let lastContract: { readonly text: string; readonly parsed: ReadFile } | undefined;
-
-function readYaml(path: string): ReadFile | undefined {
-  if (!existsSync(path)) return undefined;
-  const text = readFileSync(path, 'utf8');
-  if (lastContract?.text === text) return lastContract.parsed;
+function parseYaml(text: string): ReadFile {
   const lines = new LineCounter();
-  const parsed = { document: parseDocument(text, { lineCounter: lines }), lines };
-  if (basename(path) === OPENAPI) lastContract = { text, parsed };
-  return parsed;
+  return { document: parseDocument(text, { lineCounter: lines }), lines };
 }
+
+/**
+ * Parses the last contract document only once. Parsing it takes a quarter of a second, during which the gateway serves
+ * no requests, and a reload rarely changes it.
+ */
+const parseContract = boundedMemo(1, parseYaml);
 
 /** Returns the offset of the value at a pointer or, if that value does not exist, of its closest existing ancestor. */
 function offsetAt(document: Document, pointer: string): number | undefined {

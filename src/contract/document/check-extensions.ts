@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { closestName } from '../../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
@@ -16,11 +17,8 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
     .map((error) => toFault(error, errors));
 }
 
-/** The last compiled schema. A document with overlays is checked twice, and every reload checks it again. */
-let last: { readonly schemaText: string; readonly validate: ValidateFunction } | undefined;
-
-function validatorOf(schemaText: string): ValidateFunction {
-  if (last?.schemaText === schemaText) return last.validate;
+/** Compiles the last schema only once. A document with overlays is checked twice, and every reload checks it again. */
+const validatorOf = boundedMemo(1, (schemaText: string): ValidateFunction => {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
@@ -31,10 +29,8 @@ function validatorOf(schemaText: string): ValidateFunction {
     meta: false,
     code: { optimize: false },
   });
-  const validate = ajv.compile(JSON.parse(schemaText) as Record<string, unknown>);
-  last = { schemaText, validate };
-  return validate;
-}
+  return ajv.compile(JSON.parse(schemaText) as Record<string, unknown>);
+});
 
 /** Returns false if another error at the same location explains the problem better. */
 function isInformative(error: ErrorObject, all: readonly ErrorObject[]): boolean {
