@@ -201,7 +201,7 @@ export async function startGateway(
       configure({});
       const [before, applied] = [await gateway.metric(RELOADS.all), await gateway.metric(RELOADS.applied)];
       gateway.signal('SIGHUP');
-      while ((await gateway.metric(RELOADS.all)) === before) await pause(20);
+      if (!(await untilReloaded(gateway, before + 1))) throw new Error('the reload did not end');
       return (await gateway.metric(RELOADS.applied)) > applied;
     },
     end: async (name) => {
@@ -253,6 +253,16 @@ export function isReady(adminPort: number): Promise<boolean> {
     ({ status }) => status === 200,
     () => false,
   );
+}
+
+/** Waits until the gateway has counted this many reloads. Returns false if that takes longer than a minute. */
+export async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
+  const giveUpAt = performance.now() + 60_000;
+  while (performance.now() < giveUpAt) {
+    if ((await gateway.metric(RELOADS.all)) >= reloads) return true;
+    await pause(50);
+  }
+  return false;
 }
 
 /**

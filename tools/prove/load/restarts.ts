@@ -1,7 +1,7 @@
 import { grouped, pause, type ProofResult } from '../proof.ts';
 import { CALLERS, pageAsk, writeAsk } from './callers.ts';
 import { startLoad, totalOf } from './load-client.ts';
-import { type GatewayConfig, type GatewayProcess, isReady, RELOADS, withScene } from './processes.ts';
+import { type GatewayConfig, isReady, RELOADS, untilReloaded, withScene } from './processes.ts';
 import { faultsOf, statusText } from './soak.ts';
 
 /** The options for the scenarios. */
@@ -81,16 +81,6 @@ export function reloadUnderLoad(
       figures: `${applied} reloads applied, ${refused} refused, one every ${duration} ms; ${statusText(counts)}; ${totalOf(counts.lost)} lost`,
     };
   });
-}
-
-/** Waits until the gateway has counted this many reloads. Returns false if that takes longer than a minute. */
-async function untilReloaded(gateway: GatewayProcess, reloads: number): Promise<boolean> {
-  const giveUpAt = performance.now() + 60_000;
-  while (performance.now() < giveUpAt) {
-    if ((await gateway.metric(RELOADS.all)) >= reloads) return true;
-    await pause(50);
-  }
-  return false;
 }
 
 /**
