@@ -11,12 +11,9 @@ function filesOf(folder: string, ...endings: readonly string[]): string[] {
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`);
 }
 
-/**
- * Returns the sections of the rules that a page references, as in "(rules, 6 and 11)", "rules, 3, say" and "rules 8:
- * …".
- */
+/** Returns the sections of the rules that a file refers to, as in "docs/rules.md §6 and §11" and "rules 8: …". */
 function sectionsNamedIn(text: string): number[] {
-  const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);
+  const mentions = text.matchAll(/\b(?:rules\.md |rules )(?<numbers>§?\d+(?: and §\d+)*)(?=[),:;.])/g);
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
 }
 
@@ -67,14 +64,14 @@ describe('the page of the rules', () => {
 
 describe('the page of the field facts', () => {
   const mentions = code.flatMap((path) =>
-    [...readText(path).matchAll(/\(field facts(?:, grade (\w))?/g)].map((mention) => ({ path, grade: mention[1] })),
+    [...readText(path).matchAll(/docs\/field-facts\.md, grade (\w)/g)].map((mention) => ({ path, grade: mention[1] })),
   );
   const page = readText('docs/field-facts.md');
 
   it('explains every grade that comments use', () => {
     const explained = new Set([...page.matchAll(/^\| ([A-Z]) +\|/gm)].map((row) => row[1]));
     expect(mentions.length).toBeGreaterThan(0);
-    expect(mentions.filter(({ grade }) => grade !== undefined && !explained.has(grade))).toEqual([]);
+    expect(mentions.filter(({ grade }) => !explained.has(grade ?? ''))).toEqual([]);
   });
 });
 

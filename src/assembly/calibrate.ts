@@ -22,10 +22,10 @@ export interface Calibration {
 const RETRY_MS = 5000;
 
 /**
- * Tests the credential verifier at startup and at intervals by sending an invalid credential to the upstream (rules,
- * 2). No tests are run if refusals do not depend on the caller's identity or if credentials are verified against a
- * file. A verifier that accepts any credential is a configuration error. If the upstream does not respond, the gateway
- * is not ready.
+ * Tests the credential verifier at startup and at intervals by sending an invalid credential to the upstream
+ * (docs/rules.md §2). No tests are run if refusals do not depend on the caller's identity or if credentials are
+ * verified against a file. A verifier that accepts any credential is a configuration error. If the upstream does not
+ * respond, the gateway is not ready.
  */
 export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };

@@ -270,8 +270,8 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
 }
 
 /**
- * Returns the operations that are disabled because they need an issue tracker and none is configured (rules, 3). Maps
- * each operation id to the configuration key that disables it.
+ * Returns the operations that are disabled because they need an issue tracker and none is configured
+ * (docs/rules.md §3). Maps each operation id to the configuration key that disables it.
  */
 export function disabledOperations(
   { issueTracker }: Settings,

@@ -1,6 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 
-/** The worst verdict that still allows a response to be stored (rules, 6). */
+/** The worst verdict that still allows a response to be stored (docs/rules.md §6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
 /** How long a page may be used after it is fetched. */
@@ -165,8 +165,8 @@ export const cacheOptionsSchema = {
 };
 
 /**
- * The callers who share a stored page: only one caller, all callers with the same permissions, or all callers (rules,
- * 6).
+ * The callers who share a stored page: only one caller, all callers with the same permissions, or all callers
+ * (docs/rules.md §6).
  */
 export type Audience = 'caller' | 'permissions' | 'public';
 

@@ -36,7 +36,7 @@ type StoreRefusal =
   | 'outer-form'
   | 'upstream-directive';
 
-/** Returns whether a response may be stored and, if not, why (rules, 6). */
+/** Returns whether a response may be stored and, if not, why (docs/rules.md §6). */
 export function mayStore(
   candidate: StoreCandidate,
 ): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
@@ -157,7 +157,7 @@ export function directiveSeconds(directives: CacheDirectives, name: string): num
   return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
 }
 
-/** Returns whether a client requests a fresh response and has a role that may bypass the cache (rules, 6). */
+/** Returns whether a client requests a fresh response and has a role that may bypass the cache (docs/rules.md §6). */
 export function mayBypass(
   request: { readonly cacheControl: string | undefined; readonly pragma: string | undefined },
   roles: Iterable<string>,

@@ -174,7 +174,7 @@ export function storedHeaders(headers: HeaderPairs): HeaderPairs {
 
 /**
  * The caching headers for pages that the gateway may store. Clients may store these pages privately but must revalidate
- * them (rules, 6).
+ * them (docs/rules.md §6).
  */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
@@ -211,7 +211,7 @@ export function audienceOf(
   return grantsKey === undefined ? principal.audience : `permissions:${grantsKey}`;
 }
 
-/** The parts of a cache key (rules, 6). */
+/** The parts of a cache key (docs/rules.md §6). */
 export interface CacheKeyParts {
   /** Identifies the contract and the rules under which the page was stored. */
   readonly pageVersion: string;

@@ -25,9 +25,9 @@ export interface CommentWrite {
 }
 
 /**
- * Checks a comment against the three documented reasons for refusing it (rules, 10). Returns all reasons that apply, in
- * the documented order. If the parent is unknown, or if the visibility is not one of the private options, the upstream
- * decides.
+ * Checks a comment against the three documented reasons for refusing it (docs/rules.md §10). Returns all reasons that
+ * apply, in the documented order. If the parent is unknown, or if the visibility is not one of the private options, the
+ * upstream decides.
  */
 export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
   const { body, parentVisibility: parent, ownVisibility, grants, options } = write;

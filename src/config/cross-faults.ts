@@ -77,7 +77,7 @@ function alternateFaults(alternates: readonly string[], first: UpstreamAddress |
   });
 }
 
-// All callers share the service account, so the gateway itself must check every request (rules, 2).
+// All callers share the service account, so the gateway itself must check every request (docs/rules.md §2).
 function serviceFaults(settings: Settings): ConfigProblem[] {
   if (settings.upstream.credentials.kind !== 'service') return [];
   const scopes = [undefined, ...Object.keys(settings.operations)];
@@ -99,7 +99,7 @@ function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
   return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
 }
 
-// In `observe` mode, Portico neither changes nor stores responses (rules, 1).
+// In `observe` mode, Portico neither changes nor stores responses (docs/rules.md §1).
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
@@ -271,9 +271,9 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 }
 
 /**
- * Returns an error for each setting that enforces permissions in `observe` mode for an operation with private
- * fields. This mode does not change responses, so callers without the permission would still receive the private fields
- * (rules, 3).
+ * Returns an error for each setting that enforces permissions in `observe` mode for an operation with private fields.
+ * This mode does not change responses, so callers without the permission would still receive the private fields
+ * (docs/rules.md §3).
  */
 export function redactionFaults(
   settings: Settings,

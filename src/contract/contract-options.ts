@@ -14,7 +14,7 @@ export interface ContractOptions {
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
   readonly baseline?: string;
-  /** True if the contract includes the inferred operations, all of which write comments (rules, 10). */
+  /** True if the contract includes the inferred operations, all of which write comments (docs/rules.md §10). */
   readonly inferred: boolean;
   /**
    * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are

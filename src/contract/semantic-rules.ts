@@ -20,7 +20,7 @@ const listCount: SemanticRule = {
 /**
  * Requires that the page number in a response not exceed the response's `pageCount`. The rule does not apply to empty
  * lists or first pages. If the client requested a page past the end, the page bounds check reports the problem instead
- * (rules, 5).
+ * (docs/rules.md §5).
  */
 const pageWithinCount: SemanticRule = {
   name: 'page-within-count',
@@ -197,7 +197,7 @@ const RULES: readonly SemanticRule[] = [
   onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
 
-/** The semantic rules that the contract can list under `x-semantic-rules` (rules, 7). */
+/** The semantic rules that the contract can list under `x-semantic-rules` (docs/rules.md §7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
 /** A subset of an operation's rules. Bit `1 << index` is set if the subset contains the rule with that index. */

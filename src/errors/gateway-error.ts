@@ -46,7 +46,7 @@ export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);
 
-/** Formats an error as the body of a reply in the given form (rules, 8). */
+/** Formats an error as the body of a reply in the given form (docs/rules.md §8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm) {
   if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
   if (form === 'legacy-message') {

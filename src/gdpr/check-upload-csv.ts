@@ -20,7 +20,7 @@ interface CsvCheck {
   readonly rows: number;
 }
 
-/** Checks a GDPR upload's CSV text (rules, 9). A row is a CSV record, so a line break inside quotes does not end it. */
+/** Checks a GDPR upload's CSV text (docs/rules.md §9). A line break inside quotes does not end a row. */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const check = createCheck(content, limits);
   while (check.nextPart());

@@ -39,7 +39,7 @@ export interface AdminAppServices {
 
 const compress = promisify(gzip);
 
-/** Creates the admin side's Express app, which provides health checks, metrics, purges and the console (rules, 12). */
+/** Creates the admin side's Express app: health checks, metrics, purges and the console (docs/rules.md §12). */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();

@@ -37,9 +37,9 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls operators' access (rules, 12). A token is required if one is configured, or if the admin side listens on an
- * address other than loopback. If no token is required, the Host header must contain a loopback name, so that a page on
- * another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
+ * Controls operators' access (docs/rules.md §12). A token is required if one is configured, or if the admin side
+ * listens on an address other than loopback. If no token is required, the Host header must contain a loopback name, so
+ * that a page on another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);

@@ -204,7 +204,7 @@ interface TargetParts {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Parses a target. Throws a 400, 404 or 414 error for targets that are refused in every mode (rules, 1). */
+/** Parses a target. Throws a 400, 404 or 414 error for targets that are refused in every mode (docs/rules.md §1). */
 function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOptions): TargetParts {
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);

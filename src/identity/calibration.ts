@@ -23,7 +23,7 @@ interface RenewedCalibrationParts {
 
 /**
  * Creates a calibration that sends random, invalid credentials. If one of them is accepted, the probe's results prove
- * nothing (rules, 2).
+ * nothing (docs/rules.md §2).
  */
 export function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { sendProbe, clock } = parts;

@@ -27,7 +27,7 @@ export interface AuthenticationInput {
   readonly connection?: object | undefined;
   /** The `authentication` check's level for this request. */
   readonly level: CheckLevel;
-  /** True if anonymous callers are refused even when the configuration allows them (rules, 2). */
+  /** True if anonymous callers are refused even when the configuration allows them (docs/rules.md §2). */
   readonly needsCredential?: boolean;
   /**
    * True if the request must wait for the verifier even at the `report` level, because enforced permissions depend on

@@ -23,7 +23,7 @@ const RETRY_SECONDS = 5;
 
 /**
  * Creates a verifier that sends probes to the upstream. The verifier trusts no result until the upstream has refused an
- * invalid credential (rules, 2).
+ * invalid credential (docs/rules.md §2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;

@@ -1,4 +1,4 @@
-/** The names of the six checks, in the order in which they are applied to a request (rules, 1). */
+/** The names of the six checks, in the order in which they are applied to a request (docs/rules.md §1). */
 export const CHECK_NAMES = [
   'authentication',
   'requests',

@@ -18,7 +18,7 @@ export interface Mode {
   readonly transparent: boolean;
 }
 
-/** All presets (rules, 1). */
+/** All presets (docs/rules.md §1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   observe: {
     name: 'observe',

@@ -84,9 +84,9 @@ export interface Operation {
   readonly summary: string;
   readonly since: string | undefined;
   readonly provenance: Provenance;
-  /** True if the operation requires a credential even if anonymous callers are allowed (rules, 2). */
+  /** True if the operation requires a credential even if anonymous callers are allowed (docs/rules.md §2). */
   readonly needsCredential: boolean;
-  /** True if a service account may be used instead of the caller's credential (rules, 2). */
+  /** True if a service account may be used instead of the caller's credential (docs/rules.md §2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
   /** The optional part of the legacy service that the operation needs. Only operation 3 needs an optional part. */
@@ -111,7 +111,7 @@ export interface Operation {
   readonly purges: readonly string[];
   /** True if responses can contain `visibility` and `recipients` (operations 4, 5 and 16, and comment writes). */
   readonly carriesPrivateFields: boolean;
-  /** The names of the semantic rules for responses (rules, 7). */
+  /** The names of the semantic rules for responses (docs/rules.md §7). */
   readonly semanticRules: readonly string[];
   /** The names of the rules about request bodies, in the order in which they run. */
   readonly requestRules: readonly RequestRuleName[];

@@ -1,4 +1,4 @@
-/** The caller of a request, as established by authentication (rules, 2). */
+/** The caller of a request, as established by authentication (docs/rules.md §2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
   /**

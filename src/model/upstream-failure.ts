@@ -1,6 +1,6 @@
 import { causeOfCode, errorCode, type FailureCause, type FailureFacts } from './failure-cause.ts';
 
-/** The ways in which an exchange with the upstream can end without a response (rules, 8, last row). */
+/** The ways in which an exchange with the upstream can end without a response (docs/rules.md §8, last three rows). */
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 

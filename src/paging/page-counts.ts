@@ -6,7 +6,7 @@ import type { LogPosition } from '../model/change-log.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** Page counts learned from responses. Their keys are cache keys without `page` (rules, 5). */
+/** Page counts learned from responses. Their keys are cache keys without `page` (docs/rules.md §5). */
 export interface PageCounts {
   /** Returns the learned count unless it is too old or one of its tags has been dropped since. */
   learned(key: string): number | undefined;
@@ -206,10 +206,10 @@ export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the request is sent upstream (rules, 5). The list may have gained a page
- * since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first page
- * is never refused. The same comparison is used for lists whose page numbers begin at 0, so one additional page past
- * their end is forwarded to the upstream.
+ * Checks a page against its bounds before the request is sent upstream (docs/rules.md §5). The list may have gained a
+ * page since its count was learned, so a page is refused only if its number exceeds the count by more than 1. The first
+ * page is never refused. The same comparison is used for lists whose page numbers begin at 0, so one additional page
+ * past their end is forwarded to the upstream.
  */
 export function boundPage(requested: {
   /** The requested page. Undefined if the parameter is absent. */
@@ -257,7 +257,7 @@ export interface ReturnedPage {
 
 /**
  * Returns the refusal of a page whose number exceeds the page count in its own response. Returns undefined for any
- * other page. Empty lists and first pages are never refused (rules, 5).
+ * other page. Empty lists and first pages are never refused (docs/rules.md §5).
  */
 export function pageOutOfBounds({ page, pageCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (page <= firstPage || !isCount(pageCount)) return undefined;

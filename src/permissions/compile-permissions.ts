@@ -37,7 +37,7 @@ export interface Permissions {
   /**
    * Returns a caller's grants. `level` is the level of the `permissions` check, and defaults to `enforce`. At the
    * `enforce` level, unverified callers have the same grants as anonymous callers, so that merely claiming a name does
-   * not give access (rules, 2).
+   * not give access (docs/rules.md §2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Returns an operation's compiled requirement. Throws `RangeError` if the operation was not compiled. */
@@ -129,7 +129,7 @@ function* accountTerms({ groups, flags }: Account): Generator<Term> {
   for (const name of flags) yield { kind: 'flag', name };
 }
 
-/** The default requirement for reading the `visibility` and `recipients` of comments (rules, 3). */
+/** The default requirement for reading the `visibility` and `recipients` of comments (docs/rules.md §3). */
 export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   all: [
     { permission: 'Use Private Comments' },

@@ -139,7 +139,7 @@ export type Authorship = readonly [nodeId: string, authorName: string];
 /** Records the author of a node. `at` is the time when the author was observed, in epoch milliseconds. */
 export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
 
-/** Returns the authors of the nodes in a valid response (rules, 3). */
+/** Returns the authors of the nodes in a valid response (docs/rules.md §3). */
 export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown): readonly Authorship[] {
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {

@@ -11,7 +11,7 @@ export interface BodyFacts {
   readonly hasTopLevelError: boolean;
   /**
    * The number of pages in the list. Undefined if the body does not contain it or if the page bound does not apply
-   * (rules, 5).
+   * (docs/rules.md §5).
    */
   readonly pageCount: number | undefined;
   /** The tags of the items. Empty unless the operation's pages are cached. */

@@ -7,7 +7,7 @@ import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
- * returns the gateway's own description of the problem (rules, 8).
+ * returns the gateway's own description of the problem (docs/rules.md §8).
  */
 export function documentedText(
   { documentedErrors }: Pick<Operation, 'documentedErrors'>,
@@ -44,7 +44,7 @@ export function requestRefusal(operation: Operation, code: ErrorCode, violations
   return new GatewayError(code, text, { details: violations.map(toDetail) });
 }
 
-/** Returns the error for an undocumented request that the policy refuses. `allow` lists the path's documented methods. */
+/** Returns the error for an undocumented request that the policy refuses. `allow` lists the documented methods. */
 export function undocumentedRefusal(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   code: 'not_in_contract' | 'method_not_allowed',

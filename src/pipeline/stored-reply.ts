@@ -50,8 +50,8 @@ export function tagged(reply: Reply): Reply {
 
 /**
  * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
- * server name are removed, because Portico manages these itself (rules, 2 and 6). Challenges and `Location` headers
- * occur only with legacy errors. `Content-Encoding` occurs only if the content coding could not be removed.
+ * server name are removed, because Portico manages these itself (docs/rules.md §2 and §6). Challenges and `Location`
+ * headers occur only with legacy errors. `Content-Encoding` occurs only if the content coding could not be removed.
  */
 const VISIBLE =
   /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
@@ -69,7 +69,7 @@ interface StorePlace {
   readonly clock: Clock;
 }
 
-/** Stores a response if the rules allow it (rules, 6). Returns whether it was stored. */
+/** Stores a response if the rules allow it (docs/rules.md §6). Returns whether it was stored. */
 export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;
@@ -104,7 +104,7 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
 
 /**
  * Returns the key for a stored page. It consists of the page version, the operation, the audience and the exact
- * upstream target (rules, 6).
+ * upstream target (docs/rules.md §6).
  */
 export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, target: upstreamTarget, requestedPage } = exchange;
@@ -118,7 +118,7 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   return key;
 }
 
-/** Returns the key for a remembered page count: the page key without the page number (rules, 5). */
+/** Returns the key for a remembered page count: the page key without the page number (docs/rules.md §5). */
 export function pageCountKey({ operation, pageVersion }: PlannedOperation, exchange: Exchange): string {
   const { audience, requestedPage } = exchange;
   const { listTarget: upstreamTarget } = requestedPage;

@@ -214,7 +214,7 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
 
 /**
  * Returns the verdict of the check. If all violations are of kinds that are only counted and never cause a refusal, the
- * outcome is `reported` at every level (rules, 4).
+ * outcome is `reported` at every level (docs/rules.md §4).
  */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
   const verdict = toVerdict(level, violations);

@@ -3,7 +3,7 @@ import type { ReferenceContext } from './http/route.ts';
 import { parseScheduleTime, toScheduleTime } from './render/text.ts';
 import { type GdprJobRow, nextId, type Sql } from './store/sql.ts';
 
-/** The operations that a GDPR job can perform on a user (field facts, grade D). */
+/** The operations that a GDPR job can perform on a user (docs/field-facts.md, grade D). */
 const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;
 
 type GdprOperation = (typeof GDPR_OPERATIONS)[number];

@@ -9,7 +9,7 @@ const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
 /**
  * Returns the headers of an upstream request for a documented operation. Of the client's headers, only those on the
- * allowlist are forwarded (rules, 2). `authorization` is the caller's credential, if forwarded, or the service
+ * allowlist are forwarded (docs/rules.md §2). `authorization` is the caller's credential, if forwarded, or the service
  * account's. It is undefined for anonymous callers.
  */
 export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
@@ -123,8 +123,8 @@ export function tracedIdentity(arrival: Pick<Arrival, 'traceparent' | 'parentSpa
 /**
  * Returns the forwarding headers for a request whose response is stored. If the upstream copies the value of a header
  * into the page, other clients can see that value. The headers therefore contain no values chosen by the client, except
- * those in the cache key (rules, 2). The client's address and the trace state are never sent, and the scheme and host
- * are sent only if they are configured.
+ * those in the cache key (docs/rules.md §2). The client's address and the trace state are never sent, and the scheme
+ * and host are sent only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [

@@ -242,7 +242,7 @@ function judgeExcerpt({ rule, operation: id, query }: Case, json: unknown): Resp
   return findings;
 }
 
-describe.each(CASES)('the rule $rule on $operation (rules, 7)', (one) => {
+describe.each(CASES)('the rule $rule on $operation (docs/rules.md §7)', (one) => {
   const { rule, operation, sample, broken, at, query, blind } = one;
   const more = query === undefined ? {} : { query };
 

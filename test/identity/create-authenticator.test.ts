@@ -8,7 +8,7 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
-describe('a credential at the `enforce` level (rules, 2)', () => {
+describe('a credential at the `enforce` level (docs/rules.md §2)', () => {
   it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
@@ -102,7 +102,7 @@ describe('a credential at the `enforce` level (rules, 2)', () => {
   });
 });
 
-describe('a caller without a credential (rules, 2)', () => {
+describe('a caller without a credential (docs/rules.md §2)', () => {
   const { verifier } = fakeVerifier();
 
   it('is refused with 401 and a challenge by default', async () => {
@@ -141,7 +141,7 @@ describe('a caller without a credential (rules, 2)', () => {
   });
 });
 
-describe('authentication at the `report` level (rules, 2)', () => {
+describe('authentication at the `report` level (docs/rules.md §2)', () => {
   it.each([
     ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
     ['a bearer token', 'Bearer abc', undefined, 'not_basic'],

@@ -15,7 +15,7 @@ const credential = (name: string, password: string) => ({
   authorization: toAuthorization(name, password),
 });
 
-describe('the file verifier (rules, 2)', () => {
+describe('the file verifier (docs/rules.md §2)', () => {
   let passwordHash: string;
   beforeAll(async () => {
     passwordHash = await hashPassword('pässword', CHEAP);

@@ -44,7 +44,7 @@ const refused = () => {
   throw new UpstreamFailure('refused', { retryAfterSeconds: 9 });
 };
 
-describe('the upstream verifier (rules, 2)', () => {
+describe('the upstream verifier (docs/rules.md §2)', () => {
   it.each([200, 400, 404])('accepts a credential on status %i', async (status) => {
     await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
@@ -91,7 +91,7 @@ describe('the upstream verifier (rules, 2)', () => {
   });
 });
 
-describe('the calibration of the probe (rules, 2)', () => {
+describe('the calibration of the probe (docs/rules.md §2)', () => {
   it('precedes the first verification, with a random credential', async () => {
     const { verifier, probed } = upstream(404, 401);
     await verifier.verify(ALICE, false, HOME);

@@ -130,7 +130,7 @@ describe('verification', () => {
   const guess = (ask: ReturnType<typeof authenticating>['ask'], index: number, clientAddress = '192.0.2.1') =>
     refusalOf(ask(basic('alice', `guess-${index}`), { clientAddress: () => clientAddress }));
 
-  describe('the limit of failed attempts (rules, 2)', () => {
+  describe('the limit of failed attempts (docs/rules.md §2)', () => {
     const failures = { limit: 3, windowSeconds: 60, limitPerName: 100, trustSeconds: 0, maxPairs: 100 };
 
     it('returns 429 with the remaining seconds, without calling the verifier', async () => {

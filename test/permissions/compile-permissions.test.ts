@@ -28,7 +28,7 @@ describe('compilePermissions', () => {
   const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
   const MARKS = { allowed: '1', denied: '0', delegated: 'o' } as const;
 
-  describe('the bundled roles (rules, 3)', () => {
+  describe('the bundled roles (docs/rules.md §3)', () => {
     const permissions = compiled();
     const verdicts = (operation: string, names: readonly string[]) =>
       names
@@ -61,7 +61,7 @@ describe('compilePermissions', () => {
 
   const rolesOf = (text: string) => loadRoles(text, 'roles.yaml', undefined);
 
-  describe('compiled permissions (rules, 3)', () => {
+  describe('compiled permissions (docs/rules.md §3)', () => {
     it('grant the superuser flag all permissions, but no groups', () => {
       const roles = rolesOf('{roles: {}, flags: [superuser], accounts: [{name: root, roles: [], flags: [superuser]}]}');
       const permissions = compiled({ roles });
@@ -129,7 +129,7 @@ describe('compilePermissions', () => {
     });
   });
 
-  describe('a verified caller without an account (rules, 3)', () => {
+  describe('a verified caller without an account (docs/rules.md §3)', () => {
     const stranger = principal('verified', 'stranger');
     const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
       decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-checked');

@@ -6,7 +6,7 @@ const permissions = compiled({ further: [{ own: { all: [] } }] });
 const unwikify = permissions.requirementOf('unwikify');
 const grantsOf = (name: string) => permissions.grantsOf(principal('verified', name));
 
-describe('a decision on unwikify (rules, 3)', () => {
+describe('a decision on unwikify (docs/rules.md §3)', () => {
   it('allows callers with the wiki permission, for any author', () => {
     for (const ownership of ['own', 'other', 'unknown', 'not-checked'] as const)
       expect(decide(unwikify, grantsOf('moderator'), ownership)).toEqual({

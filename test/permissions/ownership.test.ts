@@ -18,7 +18,7 @@ describe('ownership', () => {
     return { time, ownership: createOwnership(OPTIONS, () => time.now, lookUp) };
   }
 
-  describe('ownership (rules, 3)', () => {
+  describe('ownership (docs/rules.md §3)', () => {
     it('comes from valid responses', async () => {
       const { ownership } = remembering();
       ownership.learn(BIG_ID, 'alice');

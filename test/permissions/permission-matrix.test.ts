@@ -10,7 +10,7 @@ const operations = ['unwikify', 'questions', 'actions'].map((id) => ({
 }));
 const matrix = permissionMatrix(compiled(), operations);
 
-describe('the permission matrix (rules, 3)', () => {
+describe('the permission matrix (docs/rules.md §3)', () => {
   it('has one cell per operation and role or account', () => {
     expect(matrix.subjects.map(({ kind, name }) => `${kind} ${name}`)).toContain('account alice');
     expect(matrix.rows.every(({ cells }) => cells.length === matrix.subjects.length)).toBe(true);

@@ -121,7 +121,7 @@ describe('a roles file with errors', () => {
   });
 });
 
-describe('the policy for unmapped callers (rules, 3)', () => {
+describe('the policy for unmapped callers (docs/rules.md §3)', () => {
   const silent = loadRoles('{roles: {standard: {}}}', 'roles.yaml', undefined);
   const speaking = loadRoles('{unmapped: standard, roles: {standard: {}}}', 'roles.yaml', undefined);
 

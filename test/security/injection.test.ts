@@ -121,7 +121,7 @@ describe('prototype pollution', () => {
         user: allowed,
         ...(body !== undefined && { body }),
       });
-      // Operation 7 never refuses a parameter (rules, 4).
+      // Operation 7 never refuses a parameter (docs/rules.md §4).
       expect([operation.id, got.status]).toEqual([operation.id, operation.id === 'listActions' ? 200 : 400]);
     }
     expectError(await gateway.call(`/services/v2/comment/${name}.json`), 400, 'invalid_parameter');

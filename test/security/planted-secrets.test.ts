@@ -51,7 +51,7 @@ interface Place {
 }
 
 const MODES = ['strict', 'staging', 'observe'] as const;
-/** Statuses whose message comes from the upstream and is forwarded word for word (rules, 8). */
+/** Statuses whose message comes from the upstream and is forwarded word for word (docs/rules.md §8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 /** The number of runs per place and mode. There are three modes, and each run uses new secrets. */
 const RUNS = propertyRuns(1);

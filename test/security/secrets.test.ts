@@ -95,7 +95,7 @@ const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
  */
 const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 'unmarkFavorite', 'uploadGdprFile'];
 
-/** The statuses whose message comes from the upstream and may be shown to clients (docs/rules.md, section 8). */
+/** The statuses whose message comes from the upstream and may be shown to clients (docs/rules.md §8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
 /** Responds with the documented examples. The caller is the author of every comment and may therefore change it. */

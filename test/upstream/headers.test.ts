@@ -41,7 +41,7 @@ const traced = [
   ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
 ];
 
-describe('rules 2: the headers of a documented request', () => {
+describe('the headers of a documented request (docs/rules.md §2)', () => {
   it('are an allowlist: no header of the client is forwarded', () => {
     expect(requestHeaders('Basic chosen', forwardingHeaders(arrival))).toEqual([
       ['Authorization', 'Basic chosen'],
@@ -66,7 +66,7 @@ describe('rules 2: the headers of a documented request', () => {
   });
 });
 
-describe('rules 1: the headers of a request in observe mode', () => {
+describe('the headers of a request in observe mode (docs/rules.md §1)', () => {
   it("are the client’s end-to-end headers unchanged, and Portico's forwarding headers", () => {
     expect(transparentHeaders(arrival)).toEqual([
       ['Authorization', 'Basic own'],
@@ -116,7 +116,7 @@ describe('the headers of a forwarded request', () => {
   );
 });
 
-describe('rules 2: the headers of a request for an undocumented path', () => {
+describe('the headers of a request for an undocumented path (docs/rules.md §2)', () => {
   const names = (choice: Parameters<typeof passthroughHeaders>[1]) =>
     passthroughHeaders(arrival, choice).map(([name, value]) => (name === 'Authorization' ? value : name));
 

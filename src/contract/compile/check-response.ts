@@ -47,7 +47,7 @@ interface CheckResponseOptions {
 const NONE: readonly Violation[] = [];
 const VALID: ResponseFindings = { verdict: 'valid', violations: NONE, reported: NONE };
 
-/** Checks a response's status, content type, schema, projection and semantic rules (rules, 7). */
+/** Checks a response's status, content type, schema, projection and semantic rules (docs/rules.md §7). */
 export function checkResponse(
   operation: Operation,
   validators: OperationValidators,
@@ -234,8 +234,8 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
 }
 
 /**
- * Returns true if a body is an error body that contains no documented field (rules, 8). If a response with a successful
- * status has such a body, no other violation is reported.
+ * Returns true if a body is an error body that contains no documented field (docs/rules.md §8). If a response with a
+ * successful status has such a body, no other violation is reported.
  */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);

@@ -12,8 +12,8 @@ export interface DecodedParameters {
   /** The violations that can cause the request to be refused. */
   readonly violations: readonly Violation[];
   /**
-   * The undocumented parameters that the contract permits (rules, 4). They are counted but never cause the request to
-   * be refused.
+   * The undocumented parameters that the contract permits (docs/rules.md §4). They are counted but never cause the
+   * request to be refused.
    */
   readonly reported: readonly Violation[];
 }
@@ -62,7 +62,7 @@ export function compileDecoder(
       // parameter as missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // If an operation never refuses unknown parameters, it also accepts parameters that cannot be decoded (rules, 4).
+    // An operation that accepts unknown parameters also accepts ones that cannot be decoded (docs/rules.md §4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {

@@ -92,7 +92,7 @@ function textFindings({ body }: ProbeResponse, type: string): readonly DoctorFin
   ]);
 }
 
-/** Returns findings about headers that prevent Portico from storing pages (rules, 6). */
+/** Returns findings about headers that prevent Portico from storing pages (docs/rules.md §6). */
 function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
   const varies = headerValues(headers, 'vary')
     .flatMap((value) => value.split(','))

@@ -85,7 +85,7 @@ async function compared(
 
 /**
  * Records a mismatch between the gateway's verdict and the upstream's. A mismatch means that the roles file is wrong
- * (rules, 3).
+ * (docs/rules.md §3).
  */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
@@ -127,7 +127,7 @@ interface Refused {
 
 /**
  * Returns the error for a refused caller: 403 for a verified caller, 401 if a credential could help, and 429 or 503 if
- * the credential could not be verified (rules, 2).
+ * the credential could not be verified (docs/rules.md §2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,
@@ -247,7 +247,7 @@ async function ownerOf(
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // A community wiki can be edited by users other than its author (rules, 3).
+  // A community wiki can be edited by users other than its author (docs/rules.md §3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);

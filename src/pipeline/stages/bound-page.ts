@@ -15,7 +15,7 @@ import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 
 /**
  * Checks `page` and `pageSize` against their bounds before the request is sent upstream, and again when the response
- * arrives (rules, 5).
+ * arrives (docs/rules.md §5).
  */
 export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): StagePlanner {
   return {

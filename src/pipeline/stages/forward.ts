@@ -196,8 +196,8 @@ function includes({ headers, body }: UpstreamResponse, text: string): boolean {
 }
 
 /**
- * Returns the `Authorization` header to send. The service account is used only if the contract states that responses
- * do not depend on the caller (rules, 2).
+ * Returns the `Authorization` header to send. The service account is used only if the contract states that responses do
+ * not depend on the caller (docs/rules.md §2).
  */
 function authorizationFor(
   planned: PlannedOperation,

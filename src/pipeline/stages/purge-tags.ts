@@ -8,7 +8,7 @@ export type Purge = (tags: readonly string[]) => unknown;
 
 /**
  * Purges the stored responses that a write may have changed, before the client receives the response to the write
- * (rules, 6).
+ * (docs/rules.md §6).
  */
 export function purgeTags(purge: Purge): StagePlanner {
   return {

@@ -9,7 +9,7 @@ import type { StagePlanner } from '../stage.ts';
 
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 
-/** Removes the private fields of comments for callers who may not see them (rules, 3). */
+/** Removes the private fields of comments for callers who may not see them (docs/rules.md §3). */
 export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonLimits): StagePlanner {
   return {
     name: 'redact-fields',

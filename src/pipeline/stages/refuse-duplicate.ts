@@ -3,7 +3,8 @@ import type { UploadMemory } from '../../gdpr/upload-memory.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
- * Refuses a GDPR upload if the same caller has recently made the same upload, unless the caller forces it (rules, 9).
+ * Refuses a GDPR upload if the same caller has recently made the same upload, unless the caller forces it
+ * (docs/rules.md §9).
  */
 export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
   return {

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Rewrites absolute addresses of the legacy host in responses (rules, 11). */
+/** Rewrites absolute addresses of the legacy host in responses (docs/rules.md §11). */
 export interface LegacyAddresses {
   /** True if addresses are rewritten (`rewriteUrls: true`) rather than only reported. */
   readonly rewrite: boolean;

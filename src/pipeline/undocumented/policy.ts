@@ -13,7 +13,8 @@ export interface AllowEntry {
 }
 
 /**
- * The base path of passthrough requests. Paths outside this base path are forwarded only in `observe` mode (rules, 11).
+ * The base path of passthrough requests. Paths outside this base path are forwarded only in `observe` mode
+ * (docs/rules.md §11).
  */
 export const PASSTHROUGH_BASE = '/services/v2/';
 

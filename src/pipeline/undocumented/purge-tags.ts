@@ -8,7 +8,7 @@ export type UndocumentedPurge = (tags: readonly string[] | undefined) => unknown
 
 /**
  * Purges the stored responses that a write may have changed, before the client receives the response to the write. The
- * client's next read therefore returns current data (rules, 6).
+ * client's next read therefore returns current data (docs/rules.md §6).
  */
 export function purgeTags(purge: UndocumentedPurge): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
@@ -49,7 +49,7 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 /**
  * Returns the tags of everything that a successful unsafe request to an undocumented path may have changed: the tag of
  * the node in the path, and the tags of the lists of its resource. Returns undefined if the tags are unknown, in which
- * case the whole cache must be purged (rules, 6).
+ * case the whole cache must be purged (docs/rules.md §6).
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');

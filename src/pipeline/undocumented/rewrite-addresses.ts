@@ -17,7 +17,7 @@ import type { Stage } from '../stage.ts';
 /** Options for handling the legacy server's addresses in responses from undocumented paths. */
 export interface AddressServices {
   readonly legacy: LegacyAddresses;
-  /** True if addresses are also rewritten in bodies (rules, 11). */
+  /** True if addresses are also rewritten in bodies (docs/rules.md §11). */
   readonly rewriteUrls: boolean;
   /** Returns the gateway's public base address for a scheme and host. */
   readonly publicAddress: (origin: PublicOrigin) => string;

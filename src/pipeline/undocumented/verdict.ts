@@ -45,7 +45,7 @@ export function undocumentedVerdict(
   match: PathMatch | undefined,
   matchPath: (path: string) => PathMatch | undefined,
 ): UndocumentedVerdict {
-  // If the method belongs to a disabled operation, the path is treated as undocumented (rules, 10).
+  // If the method belongs to a disabled operation, the path is treated as undocumented (docs/rules.md §10).
   const isDisabled = match?.undocumentedMethods.has(method) === true;
   const isAlias = match === undefined && isSpellingOfKnownPath(path, matchPath);
   const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod, isAlias);

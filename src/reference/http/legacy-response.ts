@@ -37,7 +37,8 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns an error in the third form: a servlet container's HTML page, even at a `.json` path (field facts, grade D).
+ * Returns an error in the third form: a servlet container's HTML page, even at a `.json` path
+ * (docs/field-facts.md, grade D).
  */
 export function htmlErrorPage(
   status: number,
@@ -62,7 +63,7 @@ export function plainError(status: number, message: string): LegacyResponse {
 
 /**
  * Returns the response for a missing permission: status 401 without a challenge, in the form `{errors: {message}}`,
- * with an HTML line break in the message (field facts, grade D).
+ * with an HTML line break in the message (docs/field-facts.md, grade D).
  */
 export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";

@@ -12,7 +12,7 @@ function toActor(sql: Sql, userId: number): Record<string, unknown> {
 
 /**
  * Renders an action from the log. For the first minute after the action, its date is in the format that includes the
- * weekday; after that, it is in the stored format (field facts, grade D).
+ * weekday; after that, it is in the stored format (docs/field-facts.md, grade D).
  */
 export function toAction(context: ReferenceContext, action: ActionRow): Record<string, unknown> {
   const { sql, clock } = context;

@@ -33,7 +33,7 @@ interface TranslatedFailure {
 }
 
 /**
- * Returns the normalized error for an error response or a transport failure (rules, 8). Returns undefined for a
+ * Returns the normalized error for an error response or a transport failure (docs/rules.md §8). Returns undefined for a
  * successful response.
  */
 export function translateFailure(
@@ -67,8 +67,8 @@ function forbidden(reading: ErrorReading, context: FailureContext): GatewayError
   return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
 }
 
-// A denied caller without a credential receives a 401 (rules, 2). All other denied callers receive a 403 without a
-// challenge.
+// A denied caller without a credential receives a 401 (docs/rules.md §2). All other denied callers receive a 403
+// without a challenge.
 function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
   const text = textOf(reading, 'The upstream denied permission.');
   if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);

@@ -61,7 +61,7 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
 /** Returns a sentence that describes a kind of failure to clients and in reports. */
 export const failureText = (kind: UpstreamFailureKind): string => BY_KIND[kind][1];
 
-/** Returns the error for a transport failure. It is the same in every mode (rules, 8, last row). */
+/** Returns the error for a transport failure. It is the same in every mode (docs/rules.md §8, last three rows). */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
   const [code, text, retryAfterSeconds] = BY_KIND[failure.kind];
   const seconds = failure.retryAfterSeconds ?? retryAfterSeconds;

@@ -7,7 +7,7 @@ import { bent, contract, example, found, judge, operation } from '../sample.ts';
 describe('checking a response', () => {
   const BR = "You don't have permission to do this action.<br>Please login as another user";
 
-  describe('with any status and content type (rules, 7)', () => {
+  describe('with any status and content type (docs/rules.md §7)', () => {
     it.each([204, 206, 301, 302, 304])('reports the undocumented status %i', (status) => {
       const judgement = judge('listQuestions', example('questions'), { status });
       expect(judgement.violations).toMatchObject([{ category: 'protocol', location: 'status', keyword: 'status' }]);

@@ -22,7 +22,7 @@ function decode(id: string, query: string | undefined, rawParameters: Record<str
 const refused = (id: string, query: string, path: Record<string, string> = {}) =>
   decode(id, query, path).violations.map(({ keyword, location, at }) => `${keyword} ${location} ${at}`);
 
-describe('decoding parameters (rules, 4)', () => {
+describe('decoding parameters (docs/rules.md §4)', () => {
   it('reads an absent query as defaults', () => {
     expect(decode('listNodeFollowers', undefined)).toMatchObject({
       violations: [],

@@ -69,7 +69,7 @@ const prefixed = compileLegacyAddresses({ origin: 'http://10.0.0.5:8080', basePa
 ]);
 const rooted = compileLegacyAddresses({ origin: 'http://10.0.0.5:8080', basePath: '' }, []);
 
-describe('rules 11: `Location`', () => {
+describe('`Location` (docs/rules.md §11)', () => {
   it.each([
     ['http://10.0.0.5:8080/qa/services/v2/node/1.json?a=b#c', `${PUBLIC}/services/v2/node/1.json?a=b#c`],
     ['https://www.old.example/qa/x', `${PUBLIC}/x`],

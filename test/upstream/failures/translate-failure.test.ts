@@ -45,7 +45,7 @@ describe('translateFailure', () => {
     };
   }
 
-  describe('rules 8: an upstream response', () => {
+  describe('an upstream response (docs/rules.md §8)', () => {
     it.each([401, 403])(
       'with status %i and a permission message in either shape becomes a 403 without a challenge',
       (status) => {
@@ -271,7 +271,7 @@ describe('translateFailure', () => {
     });
   });
 
-  describe('rules 8: a transport failure', () => {
+  describe('a transport failure (docs/rules.md §8)', () => {
     it.each<[UpstreamFailureKind, number, string, string | undefined]>([
       ['refused', 502, 'upstream_refused', undefined],
       ['reset', 502, 'upstream_reset', undefined],
