@@ -25,9 +25,9 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
   });
 }
 
-// Sets V8 flags for the startup of `serve`. `src/cli/v8-flags.ts` replaces them when the gateway is ready. The cached
-// code depends on these flags, so they must be set before Node selects the folder of the cache. Otherwise, `serve` and
-// the other commands would share a folder and keep replacing each other's code.
+// Sets V8 flags for the startup of `serve`. `src/cli/v8-flags.ts` replaces them when the gateway is ready. Compiled
+// code depends on these flags, so they must be set before Node selects the folder for the code it caches. Otherwise,
+// `serve` and the other commands would share a folder and keep replacing each other's code.
 function setFlagsForStartup() {
   const v8 = process.getBuiltinModule('node:v8');
   // While many objects survive collections, V8 keeps doubling the young generation of its heap, up to 32 MB, and then
@@ -38,8 +38,8 @@ function setFlagsForStartup() {
 
 // Node stores compiled code, and sources without their types, when the process ends, so that the next start is faster.
 // The files are stored next to the packages, because anyone who can write there can change the program anyway. That is
-// not true of a temporary folder. If Node cannot write the files, or if NODE_DISABLE_COMPILE_CACHE=1 is set, it works
-// without them. Operators can choose another folder with NODE_COMPILE_CACHE.
+// not true of a temporary folder. If Node cannot write the files, or if NODE_DISABLE_COMPILE_CACHE=1 is set, Portico
+// works without them. Operators can choose another folder with NODE_COMPILE_CACHE.
 function storeCompiledCode() {
   const own = fileURLToPath(new URL('../node_modules/', import.meta.url));
   // If Portico is a dependency of another package, Portico's own dependencies are in the same folder as Portico.

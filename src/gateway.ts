@@ -90,7 +90,7 @@ export interface Assembly {
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };
-  /** Returns the facts that this gateway reports to the others. */
+  /** Returns the facts that this gateway reports to the other gateways. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
   /** Exports the remaining spans for at most `exportMs` milliseconds, and then closes everything. */
@@ -114,7 +114,7 @@ export interface Gateway extends Pick<
   close(options?: CloseOptions): Promise<void>;
 }
 
-/** How to close a gateway. */
+/** Options for closing a gateway. */
 interface CloseOptions {
   readonly lameDuckSeconds?: number;
 }
@@ -385,7 +385,7 @@ function readinessOf(
   return { ready: reasons.length === 0, reasons };
 }
 
-/** Returns the facts that a gateway reports about itself to the others. */
+/** Returns the facts that a gateway reports about itself to the other gateways. */
 function instanceFacts({ settings, start, services }: Assembled, startedAt: number, ready: boolean): InstanceFacts {
   const { contract, shadow, roles, baseline } = start;
   const accepted = baseline === undefined ? 'none' : JSON.stringify(baseline.read().accepted);

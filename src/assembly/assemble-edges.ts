@@ -22,7 +22,7 @@ import type { CompiledAssembly } from './compile-gateway.ts';
 import { createLazyConsole } from './operators/operator-console.ts';
 import type { Reload } from './reload.ts';
 
-/** The public side and the admin side of the gateway, before their servers listen. */
+/** The public side and the admin side of the gateway, before they start listening. */
 export interface Edges {
   /** Handles requests received by the embedding application's listener. Checks each request's head first. */
   readonly handle: RequestListener;
@@ -31,7 +31,7 @@ export interface Edges {
   readonly adminServer: ListenerServer;
   /** Makes both sides use a newly assembled gateway for new requests. */
   use(next: CompiledAssembly): void;
-  /** Stops the periodic traffic sampling and closes the certificate watcher. */
+  /** Stops the timer that records traffic for the console's charts, and closes the certificate watcher. */
   close(): void;
 }
 
@@ -76,7 +76,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // A request refused before it is read never reaches the application, which counts all other requests.
+  // The application counts the requests that it receives. A request refused earlier is counted and logged here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
@@ -106,7 +106,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/** Creates the public side's handler. If `cors` is set, it also serves web pages from the configured origins. */
+/** Creates the public side's handler. If `cors` is set, web pages from the configured origins can also use it. */
 function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
   const handler = createPublicHandler(first);
   if (cors === undefined) return handler;

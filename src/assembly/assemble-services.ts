@@ -70,7 +70,7 @@ export interface Services extends LastingServices, Acceptance {
   readonly lookUp: FetchJson;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
-  /** The number of reloads after which a violation was no longer accepted. */
+  /** The number of reloads that ended the acceptance of at least one violation. */
   readonly withdrawals: number;
   /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
   readonly shadow: ShadowContract | undefined;
@@ -377,7 +377,7 @@ function createRecorder(
   );
 }
 
-/** Returns the facts that spans contain in addition to those in the trace. */
+/** Returns the data for the span attributes that do not come from a trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],

@@ -44,8 +44,8 @@ import { withShadowBodies } from './features/watch-shadow.ts';
 const TARGETS_SHARE = 8;
 
 /**
- * The maximum number of compiled requirements to remember. It exceeds the number of permissions that a contract and a
- * configuration together define.
+ * The maximum number of compiled permission requirements to remember. It exceeds the number of permissions that a
+ * contract and a configuration together define.
  */
 const MAX_PERMISSIONS = 1_000;
 
@@ -69,7 +69,7 @@ export function compileGateway(
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // All known addresses of the legacy server, including those that receive requests.
+  // All known addresses of the legacy server, whether or not they receive requests.
   const legacy = compileLegacyAddresses(start.address, [
     ...settings.upstream.alternates,
     ...settings.upstream.legacyOrigins,

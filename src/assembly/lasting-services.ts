@@ -237,9 +237,9 @@ function openUploads(
 }
 
 /**
- * Returns a listener that applies all gateways' purges and other gateways' changes to the baseline. This gateway's own
- * purges are applied a second time when they appear in the log, because a page that another gateway fetched before the
- * purge may have been stored in the meantime.
+ * Returns a listener that applies purges made by any gateway and baseline changes made by other gateways. This
+ * gateway's own purges are applied a second time when they appear in the log, because a page that another gateway
+ * fetched before the purge may have been stored in the meantime.
  */
 function changesOf(
   purge: (tags: readonly string[] | 'all') => number,

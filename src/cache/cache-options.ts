@@ -44,7 +44,7 @@ export interface CacheOptions extends Freshness {
   readonly failures: FailingPageOptions;
 }
 
-/** Determines when requests for a page that repeatedly fails are refused. */
+/** Determines when requests for a page are refused because fetching it has failed repeatedly. */
 export interface FailingPageOptions {
   /**
    * The number of consecutive failures after which requests for a page are refused. 0 means that no requests are

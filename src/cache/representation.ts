@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 
 /**
- * Returns the strong entity tag for a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes (RFC
- * 9110,
- * 8.8.3).
+ * Returns the strong entity tag for a body. The tag contains 132 bits of the body's SHA-256 digest, in quotes
+ * (RFC 9110 §8.8.3).
  */
 export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
@@ -21,7 +20,7 @@ export function gzipEtag(etag: string): string {
 /** The maximum length of an `If-None-Match` header. Longer headers are ignored. */
 const MAX_CHARACTERS = 8192;
 
-// An opaque tag may contain commas but no escapes (RFC 9110 §8.8.3). The pattern never has two adjacent runs of spaces,
+// An opaque tag may contain commas but no escapes (RFC 9110 §8.8.3). No two adjacent parts of the pattern match spaces,
 // so matching takes linear time.
 const MEMBER = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 

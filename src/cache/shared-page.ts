@@ -94,7 +94,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
 const TIMES = ['storedAt', 'asOf', 'freshUntilAt', 'staleUntilAt', 'errorUntilAt', 'initialAgeSeconds'] as const;
 type Times = [number, number, number, number, number, number];
 
-/** The values that the validity of a stored page can have. */
+/** The possible values of `validity` in a stored page. */
 const STORABLE: ReadonlySet<Validity> = new Set(['valid', 'accepted', 'violations', 'off']);
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -11,8 +11,8 @@ import type { PageStore } from './page-store.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 
 /**
- * The page that a request needs from the second level, and whether the request may wait while another gateway fetches
- * it.
+ * What kind of page a request needs from the second cache level, and whether it may wait while another gateway fetches
+ * the page.
  */
 interface Need {
   readonly mayWait: boolean;
@@ -32,13 +32,13 @@ interface Claim {
   readonly done: () => void;
 }
 
-/** The number of uses of the second level, by result. */
+/** The number of lookups in the second cache level, by result. */
 interface SharedPageCounts {
   readonly hit: number;
   readonly miss: number;
-  /** Pages that were purged, damaged or too old. */
+  /** Lookups that found a page that was purged, damaged or too old. */
   readonly invalid: number;
-  /** Lookups skipped because the second level was unavailable. */
+  /** Lookups skipped because the second cache level was unavailable. */
   readonly away: number;
   readonly error: number;
   /** Requests that waited while another gateway fetched the page. */
@@ -85,7 +85,7 @@ const TIMES = {
   /** The time after which a lock expires unless its owner renews it. */
   lease: 2_000,
   renew: 600,
-  /** The interval between lookups while waiting, in case the notification of the fetched page is lost. */
+  /** How often a waiting request looks up the page, in case the notification that it was fetched is lost. */
   poll: 250,
   longestWait: 10_000,
   /** How long the gzip form of a body is stored. */

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** The parent comment's visibility. If `visibility` is known but undefined, the parent comment is public. */
+/** The parent comment's visibility. If `known` is true and `visibility` is undefined, the parent comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
@@ -40,8 +40,7 @@ export function checkCommentVisibility(write: CommentWrite): CommentRefusal[] {
     const message = 'a reply to a comment of limited visibility inherits that visibility, which cannot be changed';
     refusals.push(refusal('visibility_not_inherited', '/visibility', message));
   }
-  // A client that sends back a comment it has read may include null or an empty list, neither of which contains
-  // recipients.
+  // A client that sends back a comment it has read may include `recipients` as null or an empty list.
   const recipients = valueAt(body, '/recipients') ?? [];
   const hasRecipients = !Array.isArray(recipients) || recipients.length > 0;
   const own = ownVisibility?.known === true ? ownVisibility.visibility : undefined;

@@ -35,7 +35,7 @@ interface Cut {
 }
 
 interface FoundMembers {
-  /** The cuts in ascending order. They do not overlap. */
+  /** The ranges of bytes to remove, in ascending order. They do not overlap. */
   readonly cuts: readonly Cut[];
   readonly names: ReadonlySet<string>;
 }
@@ -63,7 +63,7 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being removed, along with all values inside that member.
+  // The open object whose current member is being removed, along with all values inside that member.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 

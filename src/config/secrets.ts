@@ -54,7 +54,7 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
-    // The embedded upstream contains nothing that needs protection, and the console is closed when there is no token.
+    // The embedded upstream needs no protection, and the console refuses all requests if there is no token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, message, suggestion: TOKEN_ADVICE }];

@@ -43,7 +43,7 @@ export interface ConsoleSources {
   /** Returns the place in the contract that a ledger entry's violation concerns. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
-    /** Undoes the step for one check in all processes and gateways. Returns false if there is no such step. */
+    /** Undoes the ladder's step for one check in all processes and gateways. Returns false if there is no such step. */
     lift(operation: string, check: CheckName): boolean | Promise<boolean>;
   };
   readonly overrides: Overrides;

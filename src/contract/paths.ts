@@ -7,7 +7,7 @@ import type { Operation } from '../model/operation.ts';
 interface Branch {
   readonly fixed: Map<string, Branch>;
   readonly open: { readonly suffix: string; readonly branch: Branch }[];
-  /** The match for a path that ends here, without its parameter values. */
+  /** The match for a path that ends at this node, without its parameter values. */
   entry: PathMatch | undefined;
   names: readonly string[];
 }

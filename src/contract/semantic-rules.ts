@@ -61,7 +61,7 @@ const executionsWhenFinished: SemanticRule = {
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => {
         const { status } = value;
-        // The meaning of all other job statuses is unknown.
+        // Jobs with other statuses are not checked, because the meaning of those statuses is unknown.
         return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
       })
       .map(({ at }) => ({
@@ -155,7 +155,7 @@ const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // Dates in the stored form have no time zone, so they cannot be compared with dates that include a time zone.
+        // The date of a stored action has no time zone, so it cannot be compared with a date that has one.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -289,8 +289,8 @@ interface SemanticRule {
 const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];
 
 /**
- * Returns the actions in a response: those in the list (operation 7), or the canceled favorite or wiki action
- * (operations 11 and 12).
+ * Returns the actions in a response: those in a list of actions, or the action that was canceled by removing a favorite
+ * or a wiki mark.
  */
 function actionsOf(json: unknown): Item[] {
   const result = toObject(toObject(json)?.['result']);
@@ -305,8 +305,8 @@ const excerptOfResult = (member: string) =>
   ['canceled', 'verb', 'node/id'].map((field) => `/result/${member}/${field}`);
 
 /**
- * Checks a response from operation 11 or 12. Its action must be canceled, have the expected verb and refer to the
- * requested node.
+ * Checks the response to removing a favorite or a wiki mark. Its action must be canceled, have the expected verb and
+ * refer to the requested node.
  */
 function canceledResult(json: unknown, member: string, verb: string, { path }: ParameterValues): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
@@ -324,7 +324,7 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
 }
 
 interface Moment {
-  /** The date's time zone, or an empty string for a date in the stored form. */
+  /** The date's time zone, or an empty string for a date without one. */
   readonly zone: string;
   /** The digits of the date, arranged so that the strings sort chronologically. */
   readonly text: string;

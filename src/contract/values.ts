@@ -13,9 +13,9 @@ export interface ParameterValues {
   readonly spaceId: string | undefined;
   /** The requested projection. Undefined if the request does not select fields. */
   readonly projection: Projection | undefined;
-  /** True if the response is expected to contain a list of follow relations (operations 10 and 14). */
+  /** True if a list of followers is expected to contain follow relations instead of users (`details=true`). */
   readonly details: boolean;
-  /** False if the response is also expected to include inactive follow relations (operations 10 and 14). */
+  /** False if a list of followers is expected to also include inactive follow relations (`active=false`). */
   readonly active: boolean;
   /** True if the request contains `wrap`, with any value. The meaning of `wrap` is not documented. */
   readonly wrap: boolean;

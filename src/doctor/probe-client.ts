@@ -58,7 +58,7 @@ export interface ProbeClient {
    * agent.
    */
   keepAlive(maxSockets: number): Agent;
-  /** Returns a client for another of the operator's addresses. Both clients share the limit on requests. */
+  /** Returns a client for a different origin or base path. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
   /** Returns, for each request without a complete response, the reason why it failed. */
@@ -78,7 +78,7 @@ export interface ProbeClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Ends the doctor run because all allowed requests have been sent or because the operator interrupted it. */
+/** Thrown to end the doctor run when all allowed requests have been sent or the operator interrupts the run. */
 export class ProbingEnded extends Error {
   override readonly name = 'ProbingEnded';
 }

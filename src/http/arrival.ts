@@ -32,7 +32,7 @@ export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
 
-/** Creates the function that converts Node's requests into arrivals. */
+/** Creates the function that converts Node's requests to the form that the gateway uses. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
   const { sampling } = options;
   const isTrusted = proxyAddress.compile([...options.trustedProxies]);
@@ -72,14 +72,14 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #setup: ArrivalSetup;
   /**
-   * The client's address. It is read in advance because it is no longer available once the socket is closed, when the
-   * request may still be in progress.
+   * The client's address. It is read in advance, because a closed socket no longer provides it, and the socket may
+   * close while the request is still in progress.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
   constructor(request: IncomingMessage, setup: ArrivalSetup) {
-    // Node has already built the `headers` object to check for `Expect`.
+    // Reading `headers` costs little here, because Node has already built the object to check for `Expect`.
     const { headers } = request;
     const { traceparent, tracestate, own, parentId } = setup.readContext(headers, request.socket);
     this.method = request.method ?? '';

@@ -30,8 +30,8 @@ export function writeError(
 ): void {
   const error = toError(thrown);
   trace.error = error.code;
-  // A request that waited for another, identical request has no upstream exchange of its own, so its cause is available
-  // only from the error.
+  // A request that waited for another, identical request has no upstream exchange of its own, so the cause of the
+  // failure is available only from the error.
   if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;
   if (error.code === 'internal_error') trace.cause = thrown;
   if (res.headersSent || res.destroyed) {

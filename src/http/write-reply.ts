@@ -108,7 +108,7 @@ interface ReplyContext {
 
 /**
  * Sends a reply, with the headers that depend on how it is sent. If the client's entity tag matches, sends a 304
- * response. A HEAD request receives no body.
+ * response. The response to a HEAD request has no body.
  */
 function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
@@ -205,8 +205,8 @@ function writeStream(
 }
 
 /**
- * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the page
- * in the other form, which is just as current, returns that form's tag.
+ * Returns the entity tag of the form to send (plain or gzip), and whether the client already has the page. If the
+ * client has the page in the other form, which is just as current, returns that form's tag.
  */
 function etagFor(
   plain: string,

@@ -116,7 +116,7 @@ export function createLoginLimiter(options: IdentityOptions['failures']): LoginL
       if (recent.length >= limitPerName && !isTrusted)
         return { retryAfterSeconds: Math.ceil(((recent.at(-limitPerName) ?? now) + windowMs - now) / 1000) };
       const limited = pairs.begin(network, name, now);
-      // Attempts before the latest `limitPerName` do not affect the limit.
+      // Only the latest `limitPerName` attempts affect the limit.
       if (limited === undefined) attemptsOf.set(name, [...recent, now].slice(-limitPerName));
       return limited;
     },

@@ -33,18 +33,18 @@ export interface Ladder {
   /** Returns the rows of the table printed by `portico ladder`, based on the traffic in a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
   /**
-   * Undoes the step for an operation's check. Returns false if there is no such step, or if it is not the one in
-   * `meant`.
+   * Undoes the step for an operation's check. Returns false if there is no such step, or if `meant` is given and
+   * describes a different step.
    */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Evaluates a finished request, which may immediately demote the `responses` check of its operation. */
+  /** Evaluates a finished request. The `responses` check of its operation may be demoted immediately as a result. */
   record(trace: Trace): void;
   /**
    * If promotion is enabled, promotes the checks whose results in the ledger justify it. `commit` is called first, so
    * that it can store the new state where other gateways can see it. If it returns false, nothing is promoted.
    */
   promote(reader: LedgerReader, commit?: (next: LadderState) => Promise<boolean>): Promise<void>;
-  /** Uses a state that other gateways have changed. The state must belong to the current contract. */
+  /** Replaces the state with one that other gateways have changed. The state must belong to the current contract. */
   adopt(next: LadderState): void;
   /** Calls `listener` with an operation's id whenever the operation's levels change. */
   onChange(listener: (operation: string) => void): void;

@@ -5,7 +5,7 @@ import type { LadderEvidence } from './ladder-step.ts';
 
 /** Counts each operation's checked responses and reports when too many of them fail. */
 interface ResponseWindows {
-  /** Adds a response. If too many responses have failed, returns the numbers and begins a new window. */
+  /** Adds a response. If too many responses have failed, returns the counts and begins a new window. */
   take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
 }
 
@@ -166,7 +166,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 
 /** Returns the check that refused the request. There is never more than one. */
 function refusedBy(trace: Trace): CheckName | undefined {
-  // A refused request always has an error.
+  // A request without an error was not refused.
   if (trace.error === undefined) return undefined;
   // The upstream failed before the credential could be verified. Other metrics count such failures.
   if (trace.error === 'verification_unavailable') return undefined;

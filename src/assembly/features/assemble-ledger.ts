@@ -15,7 +15,7 @@ interface LedgerParts {
   readonly kindOf: KindOf;
   readonly logger: Logger;
   readonly location: LedgerLocation;
-  /** The dependencies that this gateway provides to the store. */
+  /** The dependencies that this gateway provides to the ledger's store. */
   readonly writer: Omit<LedgerWriter, 'onDataLost'>;
   readonly role: ProcessRole | undefined;
 }

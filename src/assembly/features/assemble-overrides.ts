@@ -67,8 +67,8 @@ export function assembleOverrides(
     const lines = await trail?.read();
     if (trail === undefined || lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // Redis may have lost events from the trail. If it returned as many events as can be shown, only events later than
-    // the first one returned need to be restored.
+    // Events that Redis has lost are added again. If the trail contains as many events as can be shown, older events
+    // have been dropped from it on purpose and are not added.
     const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
     const missing = overrides
       .events()

@@ -20,8 +20,8 @@ export function assembleShadow(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The upstream's status is set only after the metrics are recorded, because the metrics already count this
-      // exchange as part of its request. The ledger needs the status for the fingerprint.
+      // The ledger needs the upstream's status for the fingerprint. The status is set only after the metrics are
+      // recorded, because otherwise they would count the upstream's response a second time.
       trace.upstream = request.upstream;
       ledger.record(trace);
     },

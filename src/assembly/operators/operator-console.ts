@@ -78,7 +78,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
         const isWithdrawn = await baseline.withdraw(fingerprint);
         if (!isWithdrawn) return false;
         await announce(fingerprint, null);
-        // Some pages may have been stored only because their violations were accepted.
+        // All pages are purged, because some may have been stored only because this violation was accepted.
         await purge('all');
         return true;
       },
@@ -152,7 +152,7 @@ export function createContractPlaces(
       const place = () => placeOfSchema(value() as OpenApiDocument, path);
       if (generated === undefined) return inDocument(place());
       const schema = schemaAt(path, pointer, value());
-      // The generated schemas lack OpenAPI extensions such as `x-expected`.
+      // Extensions such as `x-expected` are only in the OpenAPI document, so a location in that document is returned.
       if (path.startsWith('resources/') && !generated.document.hasIn(keysOf(inFile)))
         return { ...inDocument(`${place()}${pointer}`), schema };
       return {
@@ -201,8 +201,8 @@ function parseYaml(text: string): ReadFile {
 }
 
 /**
- * Parses the last contract document only once. Parsing it takes a quarter of a second, during which the gateway serves
- * no requests, and a reload rarely changes it.
+ * Parses the contract document and remembers the latest result. Parsing takes a quarter of a second, during which the
+ * gateway serves no requests, and a reload rarely changes the document.
  */
 const parseContract = boundedMemo(1, parseYaml);
 

@@ -180,16 +180,16 @@ export function uploadClaimsOfPrimary({ primary }: WorkerRole): UploadClaims {
  */
 const BUDGET_MS = 250;
 
-/** Lets workers draw on the primary process's budgets. */
+/** Lets workers draw on the rate-limit budgets in the primary process. */
 export function serveBudgets({ handlers }: PrimaryRole, limiter: RateLimiter): void {
   handlers['budget'] = async ({ rule, budget }: { rule: string; budget: string }) => limiter.take(rule, budget);
 }
 
-/** Returns the function that a worker calls to draw on the primary process's budgets. */
+/** Returns the function that a worker calls to draw on the rate-limit budgets in the primary process. */
 export function budgetsOfPrimary({ primary }: WorkerRole): (rule: string, budget: string) => Promise<Taken> {
   return async (rule, budget) => {
     const taken = await primary.call('budget', { rule, budget }, BUDGET_MS);
-    // During a reload, the primary process might not have the rule yet, or might have removed it already.
+    // During a reload, the primary process might not have the rate-limit rule yet, or might have removed it already.
     if (taken === undefined) throw new Error(`${rule} is not a rule of the primary process`);
     return taken as Taken;
   };

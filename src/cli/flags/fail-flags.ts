@@ -37,7 +37,7 @@ export function failRules(line: CommandLine): readonly FailRule[] {
   });
 }
 
-/** Writes the reasons why a report failed to standard error, on one line. Returns the exit code. */
+/** Writes one line to standard error that states why a report failed. Returns the exit code. */
 export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);

@@ -34,8 +34,8 @@ export function untilSignal(source: SignalSource, clock: Clock, onRepeat: () => 
 }
 
 /**
- * Returns a signal that aborts on the first SIGINT or SIGTERM, so that a user or a supervisor can end a long-running
- * command early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
+ * Returns an `AbortSignal` that the first SIGINT or SIGTERM aborts, so that a user or a supervisor can end a
+ * long-running command early. A second SIGINT or SIGTERM ends the process as usual. `release` removes the listeners.
  */
 export function untilInterrupted(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();

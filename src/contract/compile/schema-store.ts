@@ -27,7 +27,7 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
   // Parsed JSON has only own properties, so this option is needed only if a schema contains the name of an inherited
-  // property. It makes checks four times slower.
+  // property. The option makes checks four times slower.
   const ownProperties = texts.some((text) => INHERITED.test(text));
   const keyOf = closureKeys(schemas, texts, ownProperties);
   let compiler: ReturnType<typeof createCompiler> | undefined;

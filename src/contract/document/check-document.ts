@@ -157,7 +157,7 @@ function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>)
 }
 
 /**
- * Finds references that are not allowed: schemas that refer to themselves for the same value, and parameters and
+ * Finds references that are not allowed: schemas that apply themselves to the same value again, and parameters and
  * responses in `components` that are references.
  */
 function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
@@ -179,7 +179,7 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
   return [...cycles, ...aliases];
 }
 
-/** Returns the names of the resources that a schema references for the value itself rather than for a part of it. */
+/** Returns the names of the resources that a schema applies to the whole value rather than to a part of it. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;

@@ -17,7 +17,7 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
     .map((error) => toFault(error, errors));
 }
 
-/** Compiles the last schema only once. A document with overlays is checked twice, and every reload checks it again. */
+/** Compiles the schema. The latest result is remembered, because every reload checks the document at least once. */
 const validatorOf = boundedMemo(1, (schemaText: string): ValidateFunction => {
   const ajv = new Ajv2020({
     allErrors: true,

@@ -59,7 +59,7 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
  */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
-  // Inherited members can only cause a mismatch.
+  // Inherited members need not be skipped, because they can only make the comparison fail.
   // oxlint-disable-next-line guard-for-in
   for (const name in value) {
     if (name !== order[at]) return false;
@@ -172,7 +172,7 @@ export function findUnmetExpectations(shape: FieldShape, value: unknown): readon
   return inOrder(found);
 }
 
-/** Returns the unmet expectations behind the departures (differences from the expected form) found by a scan. */
+/** Returns the unmet expectations for the departures (differences from the expected form) found by a scan. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE_UNMET;
   const found: UnmetByPlace = new Map();

@@ -181,7 +181,7 @@ export function oneCause(shape: FieldShape, value: unknown, errors: readonly Sch
     const within = unrecognized.size === 0 ? undefined : ancestorIn(unrecognized, error.at);
     if (within === undefined) return [error];
     const [first = error, second] = missing.get(within) ?? [];
-    // If only one required field is missing from an empty object, the missing field is reported.
+    // If an empty object lacks only one required field, that field is reported as missing.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     const other: SchemaError = {
       ...first,
@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The minimum number of documented fields for the absence of most of them to indicate a different shape. */
+/** The absence of most documented fields indicates a different shape only if at least this many are documented. */
 const ENOUGH_FIELDS = 8;
 
 /**

@@ -120,7 +120,7 @@ export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-patter
 
 /** Converts a schema from the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // `false` is replaced with an object, because an Ajv error can be traced back to an object but not to a boolean.
+  // The schema `false` becomes an object because an Ajv error can be traced back to an object but not to a boolean.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};

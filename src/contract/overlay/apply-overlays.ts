@@ -32,7 +32,7 @@ export function applyOverlays(base: unknown, files: readonly string[]): Overlaid
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A target with a wildcard causes the same error at every node that it matches.
+  // Duplicates are removed, because a target with a wildcard causes the same error at every node that it matches.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };

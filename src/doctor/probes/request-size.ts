@@ -2,7 +2,7 @@ import { LISTEN_DEFAULTS } from '../../config/general-options.ts';
 import { applicable, type Probe, readableList } from '../probe.ts';
 
 /**
- * The sizes of an additional header, in bytes. Each is slightly below a common server's default limit (4, 8 or 16 KiB).
+ * The sizes to try for an additional header, in bytes. Each is slightly below a common default limit (4, 8 or 16 KiB).
  */
 const SIZES = [3500, 7500, 15_500];
 

@@ -159,7 +159,7 @@ function optionsOf(place, series, format, logarithmic, onCursor) {
   };
 }
 
-/** Returns the powers of ten surrounding two values. The range always contains at least one power. */
+/** Returns the smallest range between two powers of ten that contains both values. The powers are never equal. */
 function powersOfTen(min, max) {
   if (!(min > 0) || !(max > 0)) return [0.001, 1];
   const from = Math.floor(Math.log10(min) + 1e-9);

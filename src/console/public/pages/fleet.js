@@ -7,8 +7,7 @@ import { Reading, Trouble } from '../lib/trouble.js';
 /** The properties that should be the same for all gateways. */
 const AGREED = ['version', 'contract', 'configuration', 'baseline'];
 /**
- * Gateways report every five seconds. A gateway that has been silent for longer than this has failed or cannot reach
- * Redis.
+ * Gateways report every five seconds. A gateway that has not reported for this long has failed or cannot reach Redis.
  */
 const SILENT_SECONDS = 7;
 
