@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { IN_MEMORY, replaceFile, replaceFileSync } from '../../files/replace-file.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { isTextForm, type TextForm } from '../shape/text-form.ts';
@@ -117,7 +117,7 @@ export function readObservations(text: string): { observations: Observations } |
   } catch {
     return { problem: 'is not JSON' };
   }
-  const validate = new Ajv2020({ strict: false, meta: false, validateSchema: false }).compile(OBSERVATIONS_SCHEMA);
+  const validate = (validateStored ??= new Ajv2020(AJV_OPTIONS).compile(OBSERVATIONS_SCHEMA));
   if (!validate(json)) {
     const [error] = validate.errors ?? [];
     return {
@@ -126,6 +126,10 @@ export function readObservations(text: string): { observations: Observations } |
   }
   return { observations: toObservations(json) };
 }
+
+/** The validator for observations files. It is compiled only once, because reloads use it again. */
+let validateStored: ValidateFunction<Stored> | undefined;
+const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false };
 
 function toObservations(json: Stored): Observations {
   const { portico: _portico, version: _version, ...stored } = json;
