@@ -113,7 +113,7 @@ export async function createPortico(config: PorticoConfig, options: PorticoOptio
     const roles = { file: join(packageRoot, 'config', 'roles.yaml'), ...latest.roles };
     const { settings, faults } = readSettings({ env, cwd, given: { ...latest, roles } });
     const message = 'is missing: set it to the address of the legacy server';
-    // If there are other errors, one of them may be the reason why the URL is missing.
+    // If there are other errors, one of them may be the reason why `upstream.url` is missing.
     const isMissing = faults.length === 0 && settings.embedded;
     return { settings, faults: isMissing ? [{ source: settings.file, pointer: '/upstream/url', message }] : faults };
   };

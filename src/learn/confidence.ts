@@ -14,7 +14,7 @@ export function wilsonBound(successes: number, trials: number): number {
   return Math.max(0, (center - spread) / (1 + square / trials));
 }
 
-/** Returns the word that describes a confidence value. */
+/** Returns `high`, `fair` or `low` for a confidence value. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
   const shown = shownConfidence(confidence);
   if (shown >= 0.9) return 'high';
@@ -43,7 +43,7 @@ export function supportOf(shape: Shape, of?: number): Pick<Proposal, 'confidence
   const { seen, answers, firstSeenAt, lastSeenAt } = shape;
   return {
     confidence: confidenceOf(seen, answers),
-    // Responses whose fields the caller selected contain values, but their objects are not counted.
+    // If the caller selected the fields, values are counted but objects are not, so `seen` can exceed `of`.
     evidence: { seen, answers, ...(of !== undefined && { of: Math.max(of, seen) }), firstSeenAt, lastSeenAt },
   };
 }

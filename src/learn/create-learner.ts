@@ -41,7 +41,7 @@ interface LearnerParts {
   readonly before: Observations;
   /**
    * True for a walk, which sends each request only once. If true, the structure of every response is remembered, so
-   * that responses with and without a switch can be compared.
+   * that responses with and without a switch (`wrap` or `v1`) can be compared.
    */
   readonly walk?: boolean;
 }
@@ -96,7 +96,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       const content = hashOf(JSON.stringify(response.json) ?? '');
       const isCounted = (fact: string) => !isNew(fact, { place: hashOf(operation), item: content });
       switches.add(before.switches, response, clock(), isNew);
-      // A switch can change the structure of a response, so a response with a switch is used only for comparisons.
+      // `wrap` and `v1` can change the structure of a response, so a response with either is used only for comparisons.
       if (response.wrap || response.v1) return;
       const isRepeated = isCounted(`size ${status} ${number} ${pageSize}`);
       if (isNew(`size ${status}`, { place: hashOf(operation), item: hashOf(request) }) && !isRepeated)

@@ -25,7 +25,7 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
 
 const LEDGER_STORES = ['file', 'redis', 'memory'] as const;
 
-/** A kind of store. `ledgerAt` opens a store of the configured kind. */
+/** A kind of ledger store. `ledgerAt` opens a store of the configured kind. */
 export type LedgerStoreKind = (typeof LEDGER_STORES)[number];
 
 /** The JSON Schema for the `ledger` configuration key. */

@@ -12,7 +12,7 @@ export interface JsonLimits {
   readonly values: number;
 }
 
-/** The limit that was exceeded. */
+/** The name of the limit that a JSON text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
 /** The default limits. They are about ten times what the largest page of a documented operation requires. */

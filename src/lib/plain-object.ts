@@ -8,7 +8,7 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a value if it is an object, or an empty object otherwise. */
+/** Returns the value if it is an object, or an empty object otherwise. */
 export function membersOf(value: unknown): PlainObject {
   return isPlainObject(value) ? value : {};
 }

@@ -37,7 +37,7 @@ export interface LogPosition {
 /** Receives changes in the order of the log. */
 export interface ChangeListener {
   /**
-   * Applies a change. `own` is true if this process appended the change, and has therefore already applied it. This
+   * Applies a change. `own` is true if this process appended the change and has therefore already applied it. This
    * function also receives changes that were appended before the process started. Returns the number of removed pages,
    * if known.
    */

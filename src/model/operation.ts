@@ -69,7 +69,7 @@ export interface DocumentedError {
   readonly causes?: readonly string[];
 }
 
-/** Represents a missing permission among the causes of a documented error. */
+/** The name that represents a missing permission in the causes of a documented error. */
 export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation in the contract, as plain data. Its validators are part of the compiled contract. */

@@ -2,7 +2,7 @@ import { UpstreamFailure } from './upstream-failure.ts';
 
 /** The reader of a streamed body. */
 interface BodyReader {
-  /** Receives the next part. Return false to pause the body until `resume` is called. */
+  /** Receives the next part of the body. Returns false to pause the body until `resume` is called. */
   part(bytes: Buffer): boolean;
   /**
    * Called once after the last part, even if the body is paused. If the body is incomplete, `failure` is the reason.
@@ -52,7 +52,7 @@ export class StreamedBody {
     this.#source = source;
   }
 
-  /** Adds the next part. */
+  /** Adds the next part of the body. */
   push(bytes: Buffer): void {
     if (this.#isReceived || bytes.length === 0) return undefined;
     if (this.#reader !== undefined && !this.#isReaderPaused) return this.#deliver(bytes, this.#reader);

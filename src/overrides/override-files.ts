@@ -23,7 +23,7 @@ export interface StoredOverrides {
   readonly events: readonly OverrideEvent[];
 }
 
-/** The size, in bytes, at which the audit trail is moved to a second file, overwriting that file's previous content. */
+/** The size, in bytes, at which the audit trail is moved to a second file, whose previous content is overwritten. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
 /** The number of events read at startup and shown to operators. */

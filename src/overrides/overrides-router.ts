@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 65_536;
  */
 export function createOverridesRouter(overrides: Overrides, guard: readonly RequestHandler[] = []): Router {
   const router = express.Router();
-  // The guard must run before the body is read.
+  // The guard must run before the request body is read.
   const writes = [...guard, express.json({ limit: MAX_BODY_BYTES })];
   router.get('/', (_req, res) => {
     const events = overrides.events().map(eventJson).toReversed();

@@ -55,7 +55,7 @@ function onlyIndexOf(pieces: readonly string[], name: string): number {
   return isRepeated ? -1 : first;
 }
 
-/** Returns whether a query parameter has the given name. The given name consists of letters. */
+/** Returns whether a query parameter has the given name. The given name must consist of letters. */
 function isNamed(piece: string, name: string): boolean {
   if (piece.startsWith(name)) return piece.length === name.length || piece[name.length] === '=';
   if (!piece.includes('%')) return false;

@@ -13,7 +13,7 @@ export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
 
-/** The default values of all options. */
+/** The default values of all `pageBounds` options. */
 export const DEFAULT_PAGING_OPTIONS: PagingOptions = { maxPageSize: 100, maxAgeSeconds: 300, maxEntries: 10_000 };
 
 /** Fills in the defaults. An operation's own maximum, if any, replaces the global maximum. */

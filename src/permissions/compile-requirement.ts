@@ -5,7 +5,7 @@ import type { Requirement } from '../model/operation.ts';
 export interface Alternative {
   readonly bits: BitSet;
   readonly own: boolean;
-  /** The names of the bits, in the order of the requirement. */
+  /** The name for each bit, in the order in which the requirement lists the names. */
   readonly names: readonly { readonly index: number; readonly name: string }[];
 }
 

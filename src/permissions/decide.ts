@@ -52,9 +52,9 @@ function missingFrom(
 
 /** The compiled grants of a caller. Callers with equal grants share one object, so it must not be modified. */
 export interface Grants {
-  /** The permissions, groups and flags, as bits. */
+  /** The caller's permissions, groups and flags, as a bit set. */
   readonly bits: BitSet;
-  /** The roles, including inherited roles. */
+  /** The caller's roles, including inherited roles. */
   readonly roles: readonly string[];
   /** True if only the upstream knows what this caller may do. */
   readonly delegated: boolean;

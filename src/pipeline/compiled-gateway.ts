@@ -18,7 +18,7 @@ import type { UndocumentedPlan } from './undocumented/plan.ts';
  */
 export interface CompiledGateway {
   readonly contract: Contract;
-  /** Each operation's plan, by operation id. */
+  /** The plans of all operations, keyed by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
   /**
    * Recompiles an operation's plan after its levels have changed. Requests in progress continue to use the plan with

@@ -43,8 +43,8 @@ function pageCountOf(json: unknown): number | undefined {
 }
 
 /**
- * The parts of a response that affect the verdict. The operation and its parameters, which also affect it, form the
- * key.
+ * The parts of a response that affect its verdict. The operation and the parameters also affect it, but they are part
+ * of the key.
  */
 export interface DecodedResponse {
   readonly status: number;

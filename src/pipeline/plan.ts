@@ -55,7 +55,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       try {
         return await handle(exchange);
       } catch (error) {
-        // These errors are decisions or transport failures, so they do not point to a defect in the stage.
+        // Gateway errors are decisions, and upstream failures are not the stage's fault, so both are rethrown.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
         // The request must not be sent upstream twice, so a reply that has already been produced is returned. If the
         // rest of the plan failed, its error is rethrown.

@@ -112,7 +112,7 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
 
 /** Creates the budgets of one rule. */
 function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: number) {
-  // The library is large, so it is loaded only if there are rules.
+  // `rate-limiter-flexible` is a large package, so it is loaded only if there are rules.
   const library = createRequire(import.meta.url)('rate-limiter-flexible') as typeof RateLimiterFlexible;
   const { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } = library;
   const options = { points: rule.requests, duration: rule.windowSeconds, keyPrefix: '' };
@@ -126,7 +126,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
           useRedisPackage: true,
           insuranceLimiter: memory,
         });
-  // The library stores each key until it expires, with no limit on the number of keys.
+  // The package stores each key until it expires, with no limit on the number of keys.
   const recent = createLruMap<string, true>(max, (key) => void memory.delete(key));
   return {
     /**
@@ -147,7 +147,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
   };
 }
 
-/** Returns a Redis client for the library. The library uses the client only to evaluate scripts. */
+/** Returns a Redis client for `rate-limiter-flexible`, which uses the client only to evaluate scripts. */
 function storeOf(redis: Redis) {
   const scripts = new Map<string, RedisScript>();
   return {

@@ -18,7 +18,7 @@ export interface BodyFacts {
   readonly tags: readonly string[];
 }
 
-/** Facts about a response. Response validation and paging determine them, and the outer stages use them. */
+/** Facts about a response that response validation and paging determine for the outer stages. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;

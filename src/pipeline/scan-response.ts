@@ -58,8 +58,8 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   };
 
   return (operation, parameters, { status, mediaType, bytes }) => {
-    // The check also detects fields that were not requested. An excerpt does not contain the names of such fields, so
-    // the whole response must be parsed.
+    // The `responses` check also detects fields that were not requested. An excerpt does not contain the names of such
+    // fields, so the whole response must be parsed.
     const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
     const scanner = hasUnread ? undefined : scannerOf(operation, status, parameters);
     if (scanner === undefined || bytes.length === 0) return undefined;

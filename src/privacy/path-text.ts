@@ -3,7 +3,7 @@ import { mayShow } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Path segments that are typical of servers of this kind. Any other word could be a person's name. */
+/** Path segments that are typical of Q&A servers. Any other word could be a person's name. */
 export const PATH_WORDS: ReadonlySet<string> = new Set(
   `accept action actions admin anonymize answer answers api article articles attachment attachments auth avatar
   badge cancelwiki close comment comments container content count delete execution expertise favorite follow

@@ -15,7 +15,7 @@ export function plainName(name: string): string {
 
 const MAX_NAMES = 1_000;
 
-// The same undocumented fields usually recur, and checking a name takes longer than this lookup.
+// Results are cached, because the same undocumented fields usually recur and checking a name is slow.
 const rememberedName = boundedMemo(MAX_NAMES, (name: string) =>
   (IDENTIFIER.test(name) || SIZE.test(name)) && mayShow(name) ? name : HIDDEN_NAME,
 );

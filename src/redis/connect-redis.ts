@@ -120,7 +120,7 @@ export function connectRedis(
     isOpening = true;
     discard(client);
     client = undefined;
-    // The library is large, so it is loaded only if Redis is configured.
+    // `@redis/client` is a large package, so it is loaded only if Redis is configured.
     const library = await import('@redis/client');
     while (!closing.signal.aborted) {
       try {
@@ -131,7 +131,7 @@ export function connectRedis(
           reason = reasonOf(error);
           if (!opened.isReady() && (opened === client || opened === next)) report(false, reason);
         });
-        // Without a timeout, the library would wait forever for a server that accepts the connection and then hangs.
+        // Without a timeout, `@redis/client` would wait forever for a server that accepts connections but hangs.
         const connected = opened
           .connect()
           .then(() => Promise.all(subscriptions.map(({ channel, heard }) => opened.subscribe(channel, heard))));
@@ -270,7 +270,7 @@ function discard(client: RedisClient | undefined): void {
   try {
     void Promise.resolve(client?.destroy()).catch(() => undefined);
   } catch {
-    // The client was closed in the meantime.
+    // The client has already been closed.
   }
 }
 

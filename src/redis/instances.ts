@@ -3,7 +3,7 @@ import type { Redis, RedisScript } from './connect-redis.ts';
 import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 
 const BEAT_MS = 5_000;
-/** Used until the first report succeeds, because the connection might not be open yet when a gateway starts. */
+/** The interval until the first report succeeds. A gateway may start before its connection to Redis is open. */
 const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import type * as RedisLibrary from '@redis/client';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
-/** The interface shared by the library's clients for a single server, for sentinels and for clusters. */
+/** The interface shared by the `@redis/client` clients for a single server, for sentinels and for clusters. */
 export interface RedisClient {
   /** Sends a command whose first key is `key`. If `bytes` is true, strings in the reply are buffers. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  /** Resolves when commands can be sent. From then on, the library restores broken connections. */
+  /** Resolves when commands can be sent. From then on, broken connections are restored automatically. */
   connect(): Promise<unknown>;
   /** Closes all connections immediately and rejects all commands that have not received a reply. */
   destroy(): unknown;
@@ -18,8 +18,8 @@ export interface RedisClient {
 /** The maximum number of commands that can wait for a reply on one connection. Additional commands fail immediately. */
 const MAX_QUEUED_COMMANDS = 10_000;
 /**
- * Turns off the library's timeout. It creates a timer for each command but applies only to commands that have not been
- * sent yet.
+ * Turns off the timeout in `@redis/client`, which creates a timer for each command but covers only commands that have
+ * not been sent yet.
  */
 const NO_TIMEOUT = { timeout: 0 };
 const RECONNECT_MS = { first: 50, longest: 2_000 };
@@ -41,7 +41,8 @@ export function createRedisClient(
   const common = {
     RESP: 2,
     socket,
-    // With this queue, commands and the requests that need their results would wait for the next connection.
+    // With an offline queue, commands would wait for the next connection, as would the requests that need their
+    // results.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     commandOptions: NO_TIMEOUT,
@@ -108,7 +109,7 @@ export function createRedisClient(
     },
     async connect() {
       await client.connect();
-      // Without this command, a server that requires a password would seem to be available.
+      // Without this `PING`, a server that requires a password would seem to be available.
       await client.sendCommand(['PING']);
     },
     destroy() {

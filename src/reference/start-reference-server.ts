@@ -129,8 +129,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default. It is shorter than the idle timeouts of most load balancers, so a gateway must be able to handle
-// sockets that the server closes early.
+// Tomcat's default keep-alive timeout. It is shorter than the idle timeouts of most load balancers, so a gateway must
+// be able to handle sockets that the server closes early.
 const KEEP_ALIVE_MS = 20_000;
 
 /** A listening HTTP server. */

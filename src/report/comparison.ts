@@ -3,7 +3,7 @@ import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst }
 
 /** One side of a comparison. */
 interface ComparedSide {
-  /** A release label, or the name of a file. */
+  /** The name of this side: a release label or the name of a file. */
   readonly label: string;
   readonly requests: number;
 }
@@ -18,7 +18,7 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The finding on the second side or, if there is none, on the first side. */
   readonly finding: Finding;
-  /** The sides without requests to the operation, where the violation could not occur. */
+  /** The sides on which the operation received no requests, so that the violation could not occur there. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 

@@ -168,7 +168,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
 /** The columns that contain numbers. Their headers are aligned in the same way as the numbers. */
 const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
-/** Returns a table. The rows are HTML. */
+/** Returns an HTML table. `rows` must already be HTML. */
 function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
     // On a narrow screen, the table can be scrolled with a pointing device or the keyboard.

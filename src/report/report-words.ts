@@ -1,7 +1,7 @@
 import type { LedgerEntry, ReplicaTraffic } from '../model/ledger-entry.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 
-/** The heading of each category. */
+/** The heading for each category of violations. */
 export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   undocumented: 'Not in the contract',
   missing: 'Missing',

@@ -172,7 +172,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
   const endsAt = endOfDay(expires);
-  // An invalid date must not accept a violation forever.
+  // An acceptance with an invalid date must not last forever.
   return Number.isNaN(endsAt) || now >= endsAt;
 }
 

@@ -130,8 +130,8 @@ export function createTableCompiler(memory: TableMemory) {
 
     const writeTable = ({ members, required, expected, others }: ObjectRules, at: Position): number => {
       const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
-      // Later steps read these members, but no schema documents them. If one of these members is present, the scan does
-      // not prove that the body is valid.
+      // Members that later steps read, but that no schema documents. If one of them is present, the scan does not prove
+      // that the body is valid.
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {

@@ -47,7 +47,7 @@ export interface ValueRules {
   items: readonly PlacedSchema[];
 }
 
-/** The bits for all kinds of values together. */
+/** The bits for all kinds of JSON values, combined. */
 export const EVERY_KIND = NULL | TRUE | FALSE | INTEGER | FRACTION | STRING | OBJECT | ARRAY;
 const NUMBER = INTEGER | FRACTION;
 const KINDS: Readonly<Record<string, number>> = {
@@ -161,9 +161,9 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
     (annotation) => [annotation, nothing] as const,
   ),
-  // These keywords need no handling here, because references have already been resolved and combinations expanded.
+  // References have already been resolved and combinations expanded, so their keywords are ignored here.
   ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
-  // `mergeObject` merges these keywords together, because the effect of `additionalProperties` depends on
+  // `mergeObject` merges all keywords for objects together, because the effect of `additionalProperties` depends on
   // `properties`.
   ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
   [

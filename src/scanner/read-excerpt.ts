@@ -11,7 +11,7 @@ interface EventViews {
   readonly numbers: Float64Array;
 }
 
-/** The body. The addresses in events refer to it. */
+/** The scanned body, to which the addresses in events refer. */
 interface EventTexts {
   readonly body: Buffer;
   /** The address of the first byte of the body. */

@@ -91,7 +91,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   };
   let limits = createLimits();
   let ladder = createLadder();
-  /** The metrics other than the request metrics and the metrics in the registry. */
+  /** All metrics except the request metrics and those in the registry. */
   const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
   const fixed = () => gauges.series + seriesOf(others());
   // The counters always read the latest options, so that reloads of the baseline are taken into account.
@@ -186,7 +186,7 @@ function toOpenMetrics(text: string): string {
 
 /** How much each series of one family has grown. Series that have not grown are omitted. */
 export interface CountsIncrease extends Counts {
-  /** The index of the family among all families. */
+  /** The family's index in the list of all families. */
   readonly family: number;
 }
 

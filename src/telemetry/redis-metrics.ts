@@ -46,8 +46,8 @@ export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 
 /**
- * Upper bounds in seconds. A server on the same network responds within the first bound. By default, requests wait for
- * at most 0.25 s.
+ * Upper bounds for command durations, in seconds. A server on the same network responds within the first bound. By
+ * default, requests wait for at most 0.25 s.
  */
 const COMMAND_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 1] as const;
 const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped: true } satisfies Record<

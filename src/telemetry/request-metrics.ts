@@ -82,7 +82,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
   const { isAccepted = () => false } = options;
   let current = createFamilies(options, ownSeries);
   let { families } = current;
-  // Each slot is read by a fixed property name, because reading it by a variable name is slow.
+  // The caller reads the verdict from the trace, because reading a property by a variable name is slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
   };
@@ -177,7 +177,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
   };
 
   const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
-  // If you add a family, also update it in `record`.
+  // A family that is added here must also be updated in `record`.
   const families = {
     requests: counter(METRICS.requests, operations, STATUS_CLASSES),
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),

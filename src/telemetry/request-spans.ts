@@ -261,7 +261,7 @@ function createSpan({ resource, instrumentationScope }: SpanOrigin): (parts: Spa
   });
 }
 
-/** Converts milliseconds to a pair of seconds and nanoseconds, as used in the SDK. */
+/** Converts milliseconds to a pair of seconds and nanoseconds, as used by the SDK. */
 function toHrTime(ms: number): HrTime {
   return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 }

@@ -48,7 +48,7 @@ export interface MetricSources {
   readonly overrides?: LadderSources['overrides'];
 }
 
-/** The sources that return a single number, with their current values. */
+/** The current values of the sources that return a single number. */
 export type NumericSources = {
   readonly [
     Key in keyof MetricSources as ReturnType<NonNullable<MetricSources[Key]>> extends number | boolean ? Key : never
@@ -60,7 +60,7 @@ const LEVELS = ['off', 'report', 'enforce'] as const;
 
 type LabeledValue = readonly [labels: Record<string, string>, value: boolean | number];
 
-/** Functions that return the current options and measurements of the scrapes themselves. */
+/** Functions that return the current options and facts about the scrapes themselves. */
 interface ScrapeFacts {
   readonly options: () => MetricsOptions;
   readonly series: () => number;

@@ -25,7 +25,7 @@ export interface Sampling {
   readonly follow: 'trustedProxies' | 'everyone' | 'nobody';
 }
 
-// W3C Trace Context, 3.2: version, trace-id, parent-id and flags. A later version may add fields after another dash.
+// `traceparent` has four fields (W3C Trace Context, 3.2). A later version may add more fields after another dash.
 const TRACEPARENT =
   /^(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<parentId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\u0020-\u002b\u002d-\u003c\u003e-\u007e]{1,256}$/;

@@ -33,7 +33,7 @@ export interface TrafficHistory {
   follow(traffic: TrafficCounts): void;
 }
 
-/** One hour in five-second steps. */
+/** The default history: one hour in five-second steps. */
 export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 720 };
 
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
@@ -53,7 +53,7 @@ export function createTrafficHistory(
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
   // The ring is created when it is first needed, and the system allocates its memory pages on first use. A new process
-  // therefore does not yet occupy the memory for the whole hour.
+  // therefore does not yet occupy the memory for the whole history.
   let ring: Uint32Array | undefined;
   let seen = new Float64Array(width);
   let beganAt = clock();
@@ -123,17 +123,17 @@ export function createTrafficHistory(
 
 /** The arrays behind the traffic counts. Their values are updated in place. */
 interface TrafficArrays {
-  /** One row per operation, one column per status class. */
+  /** The requests, with one row per operation and one column per status class. */
   readonly requests: ArrayLike<number>;
-  /** One row per operation, one column per duration bucket, and one more column for all longer durations. */
+  /** The durations of requests: one row per operation, one column per bucket, and one for all longer durations. */
   readonly duration: ArrayLike<number>;
-  /** One row per cached operation, one column per cache result. */
+  /** The cache lookups, with one row per cached operation and one column per cache result. */
   readonly cache: ArrayLike<number>;
   /**
    * The durations of exchanges with the upstream. The layout is the same as for `duration`, but with different buckets.
    */
   readonly exchange: ArrayLike<number>;
-  /** One count per kind of failure. */
+  /** The failed exchanges, with one count per kind of failure. */
   readonly failures: ArrayLike<number>;
 }
 

@@ -18,7 +18,7 @@ export interface Connections {
   destroy(): Promise<void>;
 }
 
-// An error with this code does not count against the server.
+// An error with the code `UND_ERR_ABORTED` does not count against the server.
 const givenUp = () => Object.assign(new Error('the request was given up'), { code: 'UND_ERR_ABORTED' });
 
 /** Creates the connections. The first connection is opened for the first request. */

@@ -139,8 +139,8 @@ export function createUpstream(
   const retrying = createRetryingSender(
     connections,
     {
-      // In `observe` mode, clients must not notice that Portico reuses connections, so there is no limit on how many
-      // lost requests are retried.
+      // In `observe` mode, clients must not notice that Portico reuses connections, so retries after a lost connection
+      // are not limited.
       budget: observesLimits ? undefined : createRetryBudget(options.retryBudget, options.concurrency, clock),
       hasOtherAddress: pool !== undefined && !observesLimits,
     },

@@ -16,7 +16,7 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
   return [
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
-    // The legacy server requires this header on every request, even one without a body.
+    // The legacy server requires `Content-Type` on every request, even one without a body.
     ['Content-Type', 'application/json'],
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwarding,
@@ -142,7 +142,7 @@ export function sharedForwardingHeaders(identity: SharedIdentity, origin: Public
 const GROUP = {
   /** Headers that are removed from both requests and responses (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect`, which also apply to a single connection. */
+  /** `Host` and `Expect`, which apply to a single connection. */
   connectionRequest: 2,
   /**
    * Headers that the gateway sets itself because the client's values cannot be trusted. `Via` is extended rather than

@@ -76,8 +76,8 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports most errors one turn of the event loop later. By then, a body without a length would look
-      // complete, because Node would have ended it normally.
+      // The proxy library reports most errors one turn of the event loop later. By then, a body without a length would
+      // look complete, because Node would have ended it normally.
       given.once('error', onError);
       // Without a listener, Node would close the connection and leave the request waiting until its deadline.
       given.once('upgrade', (_switched, socket) => {
@@ -171,8 +171,8 @@ export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void
 const EVENTS = Symbol('events');
 
 /**
- * The request passed to the library instead of the client's request. It has the gateway's own headers and a harmless
- * URL, so that the library never sees the client's data. `pathRewrite` sets the actual path.
+ * The request passed to the proxy library instead of the client's request. It has the gateway's own headers and a
+ * harmless URL, so that the library never sees the client's data. `pathRewrite` sets the actual path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -190,7 +190,7 @@ const plugin: Plugin = (server) => {
     eventsOf(request).onRequest(outgoing, request as unknown as LibraryRequest),
   );
   server.on('proxyRes', (incoming, request) => eventsOf(request).onResponse(incoming));
-  // Only this kind of error needs a listener. Any other error rejects the promise that the proxy returns.
+  // Only `econnreset` errors need a listener. Any other error rejects the promise that the proxy returns.
   server.on('econnreset', (error, request) => eventsOf(request).onError(error));
 };
 
@@ -210,7 +210,7 @@ export function createProxy(origin: string): Proxy {
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The library filters paths by parsing them as URLs, so it receives a constant path. The real path is sent
+    // The proxy library filters paths by parsing them as URLs, so it receives a constant path. The real path is sent
     // unchanged.
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
@@ -224,7 +224,8 @@ export function createProxy(origin: string): Proxy {
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
-    // When this object closes, the library terminates the request and the response. The library never writes to it.
+    // When this object closes, the proxy library terminates the request and the response. It never writes to this
+    // object.
     const response = new Writable();
     const failed = (error?: unknown) => events.onError(error ?? new Error('the request was not proxied'));
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
@@ -232,8 +233,8 @@ export function createProxy(origin: string): Proxy {
   };
 }
 
-// The library drains and destroys bodies that it no longer needs. The client's request must not be destroyed, so the
-// library receives a separate stream.
+// The proxy library drains and destroys bodies that it no longer needs. The client's request must not be destroyed, so
+// the library receives a separate stream.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();
@@ -244,9 +245,9 @@ function bodyFor(body: Buffer | Readable): Readable {
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 
 /**
- * Returns the headers in the form that the library expects. Repeated headers become lists, and Node writes each value
- * on its own line. Each name keeps the case of its first occurrence. `Host` contains the upstream's host. The framing
- * always depends on the body, never on the client's headers.
+ * Returns the headers in the form that the proxy library expects. Repeated headers become lists, and Node writes each
+ * value on its own line. Each name keeps the case of its first occurrence. `Host` contains the upstream's host. The
+ * framing always depends on the body, never on the client's headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
@@ -262,8 +263,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // The library recognizes a length only if the header name is in lower case. If the library found no length on a
-  // DELETE or OPTIONS request, it would set the length to 0, and the upstream would read the body as a second request.
+  // The proxy library recognizes a length only if the header name is in lower case. If it found no length on a DELETE
+  // or OPTIONS request, it would set the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

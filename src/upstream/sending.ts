@@ -95,7 +95,7 @@ export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): 
 
 /** The head of a final response that can be forwarded. */
 interface ResponseHead {
-  /** End-to-end headers only. */
+  /** The end-to-end headers. */
   readonly headers: HeaderPairs;
   /**
    * False if the body ends only when the connection ends. In that case, a connection failure looks like the end of
@@ -142,7 +142,7 @@ export function createStop(): Stop {
 /** A complete response in memory. Its content coding has not been removed. */
 export interface BufferedResponse {
   readonly status: number;
-  /** End-to-end headers only. */
+  /** The end-to-end headers. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
 }
@@ -228,7 +228,7 @@ export interface StreamedResponse {
   readonly status: number;
   /** The reason phrase. Each character represents one byte. */
   readonly reason: string;
-  /** End-to-end headers only. */
+  /** The end-to-end headers. */
   readonly headers: HeaderPairs;
   /** Ends when the body is complete, or fails with an `UpstreamFailure` if the body is incomplete. */
   readonly body: StreamedBody;

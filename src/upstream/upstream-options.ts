@@ -8,7 +8,7 @@ type UpstreamCredentials =
   | {
       readonly kind: 'service';
       readonly username: string;
-      /** Exactly one of these three keys specifies the password. */
+      /** Exactly one of `password`, `passwordEnv` and `passwordFile` is set. */
       readonly password?: string;
       readonly passwordEnv?: string;
       readonly passwordFile?: string;
@@ -285,7 +285,7 @@ export const upstreamOptionsSchema = {
   },
 } as const;
 
-// No client waits this long, and Node's timers allow delays of up to 24 days.
+// No client waits for a whole day, and Node's timers allow delays of up to 24 days.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
 // Each stream buffers at most 64 KiB, so these streams use at most 256 MiB in total.

@@ -193,8 +193,7 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errorsFor: () => mode.errors,
     embedded: false,
     isWalk: true,
-    // These files belong to the running gateway, so a walk does not change them. Conversely, the ladder's promotions do
-    // not affect a walk.
+    // A walk neither changes the running gateway's files nor is affected by the ladder's promotions.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,

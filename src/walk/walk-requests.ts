@@ -51,8 +51,8 @@ export interface WalkRequest {
 }
 
 /**
- * The ranks, from the first request for each operation to requests that are sent only if the maximum leaves room for
- * them.
+ * The ranks of requests. `plain` requests are the first for each operation. `more` requests are sent only if the walk
+ * does not reach its maximum first.
  */
 const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;
 

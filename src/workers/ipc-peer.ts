@@ -12,7 +12,7 @@ export type Handler = (value: never) => unknown;
 /** Returns the function with the given name, or undefined if there is none. */
 type HandlerOf = (name: string) => Handler | undefined;
 
-/** The other process. */
+/** The process at the other end of the channel. */
 export interface Peer {
   /**
    * Calls a function of the other process. Rejects if the function fails, if the channel closes, or if there is no

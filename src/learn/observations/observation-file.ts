@@ -13,7 +13,7 @@ import {
 } from './observations.ts';
 import { StartFault } from '../../model/fault.ts';
 
-/** The place in the configuration where the file is specified. */
+/** The configuration key that names the observations file, as reported in configuration errors. */
 interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
@@ -209,7 +209,7 @@ function sizes(stored: unknown): Map<number, number> {
   );
 }
 
-/** Converts redacted observations to file content. Returns undefined if the content would be too large. */
+/** Converts redacted observations to the text of a file. Returns undefined if the text would be too long. */
 export function writeObservations(redacted: Observations): string | undefined {
   const text = `${JSON.stringify({ portico: 'observations', version: 1, ...redacted }, compact)}\n`;
   return Buffer.byteLength(text) > MAX_OBSERVATIONS_BYTES ? undefined : text;

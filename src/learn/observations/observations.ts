@@ -171,8 +171,7 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
 }
 
 /**
- * Replaces path segments that are too rare or may be personal with `{name}`, and merges the paths that become
- * identical.
+ * Replaces a path segment with `{name}` if it is too rare or may be personal, and merges paths that become identical.
  */
 function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
   const redacted = new Map<string, PathCounts>();

@@ -47,7 +47,7 @@ export interface Limits {
   readonly minResponses: number;
   /** The minimum confidence, from 0 to 1. */
   readonly minConfidence: number;
-  /** True if every undocumented path whose bodies are known is added to the contract, not only ticket lookups. */
+  /** True if every undocumented path with sampled bodies is added to the contract, not only ticket lookups. */
   readonly writeAddresses: boolean;
 }
 

@@ -29,7 +29,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
   });
 }
 
-/** Returns whether the contract or an overlay already has an alternative that accepts the sampled schema. */
+/** Returns whether the contract or an overlay already has an alternative that allows the sampled responses. */
 function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   return anyOf.some((one) => {
     if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;

@@ -19,7 +19,7 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
   return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** Returns an action that lists all statements made so far: the statements in the previous action and one more. */
+/** Returns an action that adds these statements about page sizes to the description of the parameter. */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,

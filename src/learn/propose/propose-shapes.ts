@@ -30,15 +30,15 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
   });
 }
 
-/** Returns whether the schema that a reference points to leaves its values undescribed. */
+/** Returns whether a reference points to a schema that does not describe its values. */
 function leavesOpen(document: DocumentNode, reference: string): boolean {
   const schema = referenced(document, reference)?.schema;
   return schema !== undefined && ['type', '$ref', 'allOf', 'anyOf', 'enum'].every((keyword) => !(keyword in schema));
 }
 
 /**
- * Returns actions that add a component for one place. Without these actions, the place refers to a component shared by
- * all undescribed values.
+ * Returns actions that give one place a component of its own, to replace the component that all undescribed values
+ * share.
  */
 function asComponent(path: string, place: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const name = freeName(componentName(place), taken);

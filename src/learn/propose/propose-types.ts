@@ -38,7 +38,7 @@ function widen(path: string, schema: SchemaNode, found: ProposedSchema, types: r
     : replaceNode(path, { ...schema, ...update }, place, change);
 }
 
-/** Keywords that do not affect values of other types, and the keyword for personal data. */
+/** The keywords that are safe to add: those that do not affect values of other types, and `x-pii`. */
 const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
 /**

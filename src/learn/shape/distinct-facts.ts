@@ -10,10 +10,10 @@ export interface DistinctFacts {
   readonly isNew: (fact: string, where: Whereabouts) => boolean;
 }
 
-/** The number of bits in each generation. A generation occupies 128 KiB. */
+/** The number of bits in each of a record's two generations. A generation occupies 128 KiB. */
 const BITS = 2 ** 20;
 
-/** The number of facts per generation. It is low enough for most new facts to be recognized as new. */
+/** The number of facts that fill a generation. It is low enough for most new facts to be recognized as new. */
 const FULL = BITS / 4;
 
 /**

@@ -9,13 +9,13 @@ interface FieldShape {
   readonly shape: Shape;
 }
 
-/** The strings at a place. */
+/** Counts of the strings at one place in responses. */
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
 }
 
-/** The integers at a place. */
+/** Counts of the integers at one place in responses. */
 export interface IntegerCounts {
   seen: number;
   /** The number of integers that do not fit in 32 bits. */
@@ -25,13 +25,13 @@ export interface IntegerCounts {
   instants: number;
 }
 
-/** The arrays at a place. */
+/** The number of arrays at one place in responses, and the shape of their elements. */
 interface ArrayCounts {
   seen: number;
   readonly items: Shape;
 }
 
-/** The objects at a place. */
+/** Counts of the objects at one place in responses, and the shapes of their members. */
 export interface ObjectCounts {
   /** The number of distinct complete objects. */
   seen: number;

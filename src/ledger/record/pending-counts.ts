@@ -18,7 +18,7 @@ interface Occurrence {
 interface PendingEntries {
   /** Adds an occurrence. Returns false if the limit on distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
-  /** Returns the fingerprints. */
+  /** Returns the fingerprints of all pending violations. */
   keys(): Iterable<string>;
   /** Returns and removes all entries, in the order of their last occurrence. */
   take(): EntryDelta[];
@@ -123,7 +123,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 }
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
-  // If text was masked in the violation's location, the violation's message may contain the same text.
+  // If text was masked in the location, the message may contain the same text and is therefore replaced.
   if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
   return shownText(message) ?? `violates the rule ${violation.keyword}`;

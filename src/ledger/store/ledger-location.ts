@@ -18,7 +18,7 @@ export interface LedgerLocation {
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
-  /** True if several processes can write to the store. If false, worker processes write through the primary. */
+  /** True if several processes can write to the store. If false, worker processes write through the primary process. */
   readonly isShared: boolean;
   /**
    * Determines what happens if the store is unusable and `key` is not configured. If true, the gateway logs a warning
@@ -38,7 +38,7 @@ export interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** The values that a gateway passes to the store that it opens. All other inputs of a store are in its options. */
+/** The values that a gateway passes to the store that it opens. All other inputs come from the store's options. */
 export interface LedgerWriter {
   /** The name of this instance. A shared store also counts the requests of each instance separately. */
   readonly replica: string;
@@ -94,8 +94,8 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     open: () => openFileStore(file, options),
     read: async (query) => {
       if (!existsSync(file)) return undefined;
-      // The module is imported only here, because it loads SQLite. A gateway with a new ledger does not need SQLite
-      // at startup.
+      // `open-ledger-file.ts` is imported only here, because it loads SQLite, which a gateway with a new ledger does
+      // not need at startup.
       const { openLedgerFile } = await import('./sqlite/open-ledger-file.ts');
       const ledger = openLedgerFile(file);
       try {

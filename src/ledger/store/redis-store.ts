@@ -124,7 +124,7 @@ function createRun(redis: Redis): Run {
     try {
       return await redis.run(script, [base], args.map(String), { bytes: true, waitMs: SCRIPT_MS });
     } catch (error) {
-      // After errors of these kinds, the server would refuse the same script again, so it is not retried.
+      // After `ERR`, `WRONGTYPE` or `NOPERM`, the server would refuse the same script again, so it is not retried.
       if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
       throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
     }

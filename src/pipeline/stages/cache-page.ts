@@ -13,7 +13,7 @@ import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../sto
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 
-/** The services that this stage needs. */
+/** The services that the `cache-page` stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
   /** The pages that gateways share. Undefined if there is no second cache level. */

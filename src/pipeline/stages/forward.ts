@@ -186,7 +186,7 @@ function repeatsCredential(response: UpstreamResponse, { audience, principal }: 
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
   const credential = authorization.slice(authorization.indexOf(' ') + 1);
   if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(response.body)) return false;
-  // JSON strings may contain escaped slashes.
+  // A JSON string may contain the credential with its slashes escaped.
   const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
   return forms.some((form) => includes(response, form));
 }

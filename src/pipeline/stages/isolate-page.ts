@@ -6,7 +6,7 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { pageKey } from '../stored-reply.ts';
 
-/** The services that this stage needs. */
+/** The services that the `isolate-page` stage needs. */
 export interface IsolatePageServices {
   readonly failingPages: FailingPageOptions;
   readonly clock: Clock;

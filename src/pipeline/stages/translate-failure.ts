@@ -7,7 +7,7 @@ import { translateFailure as translate } from '../../upstream/failures/translate
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** The services that this stage needs. */
+/** The services that the `translate-failure` stage needs. */
 export interface TranslateFailureServices {
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;

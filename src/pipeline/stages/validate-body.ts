@@ -101,7 +101,7 @@ function tooLarge(rest: Readable, limit: number): GatewayError {
   });
 }
 
-/** Returns a stream of the same bytes. Destroying the stream does not destroy the client's connection. */
+/** Returns a stream of the body's bytes. Destroying it does not destroy the client's connection. */
 function detached(body: Readable): Readable {
   return Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false });
 }
@@ -161,7 +161,7 @@ interface CheckBodyServices {
   readonly lookUp: FetchJson;
 }
 
-/** The findings from the rules. Only schemas can cause advisories. */
+/** The findings from rules about request bodies. They include no advisories, because only schemas cause those. */
 type RuleFindings = Omit<BodyFindings, 'reported'>;
 
 /** Checks a body that is valid according to its schema. */

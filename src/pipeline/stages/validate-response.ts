@@ -71,7 +71,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
-        // The failure is the same as for a response that the gateway cannot decode for the client.
+        // A body that cannot be decoded counts as truncated, just as it does when the client receives the decoded body.
         if (bytes === 'damaged')
           endedEarly(
             exchange.trace,

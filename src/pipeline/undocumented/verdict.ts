@@ -37,7 +37,7 @@ export type UndocumentedPolicy = (
 
 /**
  * Returns the policy's verdict on a request that matches no operation. `match` is the contract path that matches the
- * request's path, if any. `matchPath` finds the contract path that matches any other path.
+ * request's path, if any. `matchPath` finds the contract path that matches a given path.
  */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,

@@ -21,7 +21,7 @@ const REPLACEMENTS: Partial<Readonly<Record<ChaosName, Replacement>>> = {
     kind === 'permission' ? { ...missingPermission(), status: 200 } : plainError(200, 'An internal error occurred.'),
 };
 
-/** Returns the response to send instead of running the operation, or undefined if no rule provides one. */
+/** Returns a response that replaces the operation's own, or undefined if no rule provides one. */
 export function replacementResponse(rules: readonly ChaosRule[]): LegacyResponse | undefined {
   return rules.map(({ name, parameter }) => REPLACEMENTS[name]?.(parameter)).find((one) => one !== undefined);
 }

@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns an error in the third form: a servlet container's HTML page, even at a `.json` path
+ * Returns an error as a servlet container's HTML page, which the legacy server sends even for a `.json` path
  * (docs/field-facts.md, grade D).
  */
 export function htmlErrorPage(

@@ -92,7 +92,7 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // The specification shows this field in only some of the responses (Node).
+    // Only some of the responses in the specification contain `emailHash` (specification, Node).
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }

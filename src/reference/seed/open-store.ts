@@ -27,10 +27,10 @@ const GROUP_NAMES = [
   'Newcomers',
 ] as const;
 
-/** The names of the 5 spaces. */
+/** The names of the 5 seeded spaces. */
 const SPACE_NAMES = ['General', 'Installation', 'Administration', 'Development', 'Feedback'] as const;
 
-/** The names of the 40 topics. */
+/** The names of the 40 seeded topics. */
 const TOPIC_NAMES = (
   'login passwords single-sign-on ldap backup restore upgrade migration search indexing email notifications ' +
   'attachments images editor themes templates translation plugins webhooks api rest json xml export import reports ' +

@@ -75,7 +75,7 @@ function permissionDenied(reading: ErrorReading, context: FailureContext): Gatew
   return new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } });
 }
 
-// The statuses whose message is forwarded unchanged.
+// The client errors whose message is forwarded unchanged.
 const CLIENT_ERRORS: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [400, ['upstream_bad_request', 'The upstream refused the request.']],
   [404, ['upstream_not_found', 'The upstream did not find the resource.']],
@@ -117,7 +117,7 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Very few pages contain this word, so searching for it first usually avoids a second parse.
+  // Very few pages contain the word `error`, so searching for it first usually avoids a second parse.
   if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;

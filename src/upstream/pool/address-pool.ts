@@ -189,7 +189,7 @@ type Outcome = 'succeeded' | 'failed' | 'neutral';
 /** Returns the outcome of a request that received a response. */
 const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
-/** Whether each kind of failure is the address's fault. */
+/** For each kind of failure, whether the address is at fault. */
 const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
   refused: 'failed',
   reset: 'failed',
@@ -197,7 +197,7 @@ const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
   deadline: 'failed',
   too_large: 'neutral',
   aborted: 'neutral',
-  // The gateway refuses these requests before an address is chosen.
+  // The gateway refuses requests with these failures before an address is chosen.
   shed: 'neutral',
   circuit_open: 'neutral',
 };

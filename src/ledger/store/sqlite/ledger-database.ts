@@ -57,7 +57,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   const read = (file: string | URL) => {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
     try {
-      // The database is empty until its tables are created.
+      // A ledger file is created before its tables are, so the database may still be empty.
       if (isEmpty(database)) throw missing();
       assertLedger(database, path);
       return database;

@@ -23,7 +23,8 @@ export interface Thread {
 
 /** Starts the thread for a ledger file. `onEnd` is called when the thread ends. */
 export function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // This module is loaded only when needed, because it takes 2 MB of memory and an idle gateway starts no threads.
+  // `node:worker_threads` is loaded only when needed, because it takes 2 MB of memory and an idle gateway starts no
+  // threads.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
   const pending = new Map<number, PendingTask>();

@@ -55,7 +55,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
         const state = writeOnce(batch, () => (fits = true));
         return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // If a batch within the limits cannot be committed, the disk is full, and removing rows would not help.
+        // If a batch fits in the file but cannot be committed, the disk is full, and removing rows would not help.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
         const rows = makeRoom();
         if (rows === 0) throw error;

@@ -9,7 +9,7 @@ interface Opened {
   readonly file: SqliteFile;
   /** The inode, which identifies the file even after it has been renamed. */
   readonly inode: string | undefined;
-  /** The inodes of the companion files, by path. */
+  /** The inodes of the companion files, keyed by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
 }
 
