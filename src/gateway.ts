@@ -164,8 +164,8 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
         throw error;
       }
       edges.use(current);
-      // Pages with other versions can no longer be requested. If they were not removed here, they would stay in memory
-      // until evicted.
+      // Pages with a different page version can no longer be requested. If they were not removed here, they would stay
+      // in memory until evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
       current.services.cache.retain((key) => versions.has(versionOfKey(key)));
       if (calibration === undefined) return;

@@ -35,7 +35,7 @@ export interface Edges {
   close(): void;
 }
 
-/** The state that both sides of the gateway use. */
+/** The gateway's readiness and its reload function. */
 interface EdgeState {
   readonly readiness: () => Readiness;
   readonly reload: Reload;

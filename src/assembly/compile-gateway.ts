@@ -40,7 +40,7 @@ import type { Assembled, AssemblyParts, Services } from './assemble-services.ts'
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './features/watch-shadow.ts';
 
-/** The target memo's size is the memory configured for stored pages divided by this number. */
+/** The memory limit for remembered request targets is the limit for stored pages divided by this number. */
 const TARGETS_SHARE = 8;
 
 /**

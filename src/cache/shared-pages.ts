@@ -324,7 +324,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that applies all gateways' changes. Pages that may have missed changes for too long are not served.
+ * Returns a cache that applies all gateways' changes. Pages that may have been out of date for too long are not served.
  * If there is a second level, pages are also stored there.
  */
 export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {

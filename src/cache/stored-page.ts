@@ -5,7 +5,7 @@ import { etagOf } from './representation.ts';
 import type { Validity } from './may-store.ts';
 import type { Principal } from '../model/principal.ts';
 
-/** A response to store. */
+/** A response to store in the cache. */
 export interface StoredPageInput {
   /** The response's headers. Only headers on an allowlist are stored. */
   readonly headers: HeaderPairs;

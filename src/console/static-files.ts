@@ -34,7 +34,7 @@ const OWN = join(import.meta.dirname, 'public');
 
 /**
  * Returns all files that the console serves, by URL path: the console's own files and those from packages. An index
- * page is served at its folder's path. The folder is read only here, at startup, so requests cannot reach other paths.
+ * page is served at its folder's path. The folder is read once, at startup, so requests cannot reach other paths.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);

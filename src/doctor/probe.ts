@@ -17,7 +17,7 @@ export interface ProbeContext {
   readonly operations: readonly Operation[];
   /** The list that probes request again. Undefined if no list could be read. */
   readonly list: ReadableList | undefined;
-  /** The first response from each requested operation. */
+  /** The first response for each requested operation. */
   readonly responses: readonly ProbeResponse[];
   /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;

@@ -32,9 +32,7 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
   }
 }
 
-/**
- * Returns the path of a temporary file in the same folder. Its random name prevents others from placing a link there.
- */
+/** Returns a path for a temporary file in the same folder. Other users cannot guess it and place a link there. */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**

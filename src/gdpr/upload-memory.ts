@@ -33,7 +33,7 @@ export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body
 /** The maximum number of accepted uploads to remember. The least recently used upload is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an empty upload memory (docs/rules.md §9). Each upload reads the options. `claim` takes an upload's key. */
+/** Creates an empty upload memory (docs/rules.md §9). Options are read per upload. `claim` takes an upload's key. */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
   const windowMs = () => options.duplicateWindowSeconds * 1000;
   const acceptedAt = createLruMap<string, number>(MAX_REMEMBERED);

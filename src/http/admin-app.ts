@@ -48,7 +48,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
-    // The console's pages replace this policy with their own.
+    // The console's pages replace this content security policy with their own.
     res.set({
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',

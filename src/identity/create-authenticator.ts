@@ -66,8 +66,8 @@ interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   /**
-   * The hash for audiences. Set only if several authenticators must use the same audiences, such as those before and
-   * after a reload.
+   * The hash function for audiences. Set only if several authenticators must use the same audiences, such as those
+   * before and after a reload.
    */
   readonly hash?: KeyedHash;
   /** The counts of failed attempts. Set only if they must outlive the authenticator. */

@@ -159,7 +159,7 @@ interface OpeningLadder {
 
 // Promotions depend on several hours of traffic, so an evaluation every five minutes is sufficient.
 const PROMOTION_MS = 300_000;
-/** The gateway that evaluates promotions renews its turn this long before the turn ends, in milliseconds. */
+/** The gateway that evaluates promotions renews its turn this many milliseconds before the turn ends. */
 const TURN_MARGIN_MS = 60_000;
 // The longest time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
@@ -192,7 +192,7 @@ export async function openLadder(
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, only the gateway whose turn it is decides on promotions, using counts from the whole fleet.
+    // In a fleet, only the gateway that has the turn decides on promotions, using counts from the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

@@ -108,8 +108,8 @@ async function start(
 
 /**
  * Makes Node write the compiled code of all modules imported so far to its cache. By default, Node writes it only when
- * the process exits, and never if the process is killed. Writing takes time only if code was compiled, so it is done
- * before the gateway listens.
+ * the process exits, and never if the process is killed. This function is called before the gateway listens. It takes
+ * time only if code was compiled.
  */
 function storeCompiledCode(): void {
   flushCompileCache();

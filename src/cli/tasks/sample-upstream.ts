@@ -16,7 +16,7 @@ import { walkedParameters, walkIds } from '../flags/walk-flags.ts';
 import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-output.ts';
 
 /**
- * Samples responses from a live server, to learn about the parts that the contract leaves unspecified. Returns the
+ * Samples responses from a live server to learn about the parts that the contract leaves unspecified. Returns the
  * previous and the new observations combined.
  */
 export async function sampleUpstream(

@@ -194,8 +194,7 @@ export function toSchemaCheck(
   return (value, scanned) => {
     if (scanned !== undefined) return checkScanned(scanned);
     const unknown = unknownIn(value);
-    // Requests are not checked against expectations, which describe the upstream's responses beyond what the contract
-    // requires.
+    // Requests are not checked against expectations, because expectations apply only to the upstream's responses.
     const unmet = place.direction === 'request' ? [] : findUnmetExpectations(shape, value);
     if (accepts(value)) return advisories(unknown, unmet);
     const causes = oneCause(shape, value, explain(value));

@@ -137,7 +137,7 @@ const SETTINGS: Options = {
   // An overlay can add keywords next to a reference, where there is no `type`.
   strictTypes: false,
   allowUnionTypes: true,
-  // The messages are written in schema-violation.ts.
+  // Error messages are created in schema-violation.ts.
   messages: false,
   // A test validates the generated schemas, because validating them here would double the startup time.
   validateSchema: false,

@@ -162,7 +162,7 @@ const NONE_UNMET: readonly UnmetExpectation[] = [];
 
 /**
  * Returns the expectations that a value does not meet, at every level that the contract describes. If several list
- * items do not meet the same expectation, only the first of them is reported.
+ * items fail to meet the same expectation, only the first of them is reported.
  */
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
   // Nearly all responses meet all expectations, so the first check is a faster one that does not record paths.

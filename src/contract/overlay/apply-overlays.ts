@@ -159,8 +159,8 @@ interface MergeNotes {
 /**
  * Merges an update into an object in the document. New members are added, objects are merged, elements are appended to
  * arrays, and other values are replaced. An object or array is never replaced with a different kind of value, because
- * such a replacement is usually a mistake. To make one on purpose, first remove the object or array with a separate
- * action.
+ * such a replacement is usually a mistake. An overlay that replaces one on purpose must first remove the object or
+ * array with a separate action.
  */
 function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);

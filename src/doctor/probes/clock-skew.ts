@@ -16,8 +16,8 @@ export const clockProbe: Probe = {
     for (let sample = 0; sample < SAMPLES; sample += 1) {
       const { headers, sentAt, headAt } = await respond(context.client, { path, method: 'HEAD' });
       const date = Date.parse(headerValues(headers, 'date')[0] ?? '');
-      // The header contains only whole seconds, so the server's actual time is up to one second later (half a second on
-      // average).
+      // The Date header contains only whole seconds, so the server's actual time is up to one second later (half a
+      // second on average).
       if (!Number.isNaN(date))
         skews.push({ seconds: (date + 500 - (sentAt + headAt) / 2) / 1000, error: (headAt - sentAt) / 2000 + 0.5 });
     }
