@@ -8,7 +8,7 @@ const NS_PER_TICK = 10_000_000;
 /** The groups of threads whose CPU time is reported separately. */
 export const THREAD_GROUPS = ['main', 'v8', 'pool', 'worker', 'other'] as const;
 
-/** Main threads, V8's helper threads, libuv's thread pool, Node's worker threads, or other threads. */
+/** The group of a thread: main threads, V8's helpers, libuv's thread pool, Node's worker threads, or others. */
 export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 
 /** The CPU time of each group of threads. */

@@ -80,7 +80,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const startedAt = performance.now();
   const giveUpAt = startedAt + (warmSeconds + seconds) * 1000 + 10_000;
   let sent = 0;
-  // Timers have a resolution of one millisecond, so they would send requests in bursts. A busy event loop avoids that.
+  // Timers have a resolution of one millisecond, so requests would be sent in bursts. A busy loop avoids that.
   // oxlint-disable-next-line no-unmodified-loop-condition -- the sockets change it
   while (completed < total) {
     if (failure !== undefined) throw failure;

@@ -40,7 +40,7 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
   }
 }
 
-// Loading all ways of measuring takes most of a second, and the help text needs none of them.
+// Loading all measurement modules takes most of a second, and the help text needs none of them.
 async function measure(options: Arguments, session: Session): Promise<number> {
   const { against, profile, micro } = options;
   if (against !== undefined) return (await import('./against.ts')).compareCheckouts(against, options, session);

@@ -38,7 +38,7 @@ export function nginx(kind: NginxKind, { tuned = false, note }: NginxOptions = {
       mkdirSync(folder, { recursive: true });
       const configuration = configurationOf(kind, tuned, context);
       writeFileSync(join(folder, 'nginx.conf'), configuration);
-      // This is the cheapest form of auth_basic. If the file contained a hash, nginx would have to verify each
+      // A plain-text password makes auth_basic as cheap as possible. With a hash, nginx would have to verify each
       // request's password against it.
       writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
       const running = await startProgram({

@@ -32,7 +32,7 @@ export const FULL: Effort = {
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // These rows are not needed for a target, or another scenario measures the same server.
+  // The omitted parts and servers are not needed for a target or are also measured in another scenario.
   without: ['refused', 'miss-gzip'],
   withoutPeers: [
     'hit-2k/node-http',

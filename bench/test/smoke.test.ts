@@ -91,7 +91,7 @@ test.each([
 });
 
 test('every stage of a request is measured once', async () => {
-  // A benchmark run exposes V8's garbage collector (--expose-gc). Most of the test's time would be spent collecting.
+  // Unlike a benchmark run, this test does not use --expose-gc, because most of its time would be spent collecting.
   const effort = { warmMs: 1, batchMs: 0.01, batches: 1, allocationCalls: 10 };
   const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort, effort };
   const lines = (await outputOf(join('micro', 'worker.ts'), JSON.stringify(task)))

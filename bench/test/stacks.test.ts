@@ -28,7 +28,7 @@ const PROFILE: CpuProfile = {
 test('a sample lasts until the next one, without waiting and times outside the window', () => {
   const root = toStacks(PROFILE, { fromUs: 1050, toUs: 1350 });
   const self = Object.fromEntries([...framesOf(root)].map((frame) => [frame.name, frame.self]));
-  // writev runs from 1100 to 1200, the process is idle until 1300, and then answer runs for 300 microseconds.
+  // `writev` runs from 1100 to 1200 µs, the process is idle until 1300 µs, and then `answer` runs for 300 µs.
   assert.deepEqual(self, { all: 0, parserOnIncoming: 0, answer: 300, writev: 100 });
   assert.equal(root.total, 400);
 });

@@ -162,7 +162,7 @@ export interface Prober {
   stop(): Promise<void>;
 }
 
-/** What the prober needs. */
+/** The dependencies of the prober. */
 interface ProberParts {
   readonly workload: Workload;
   /** The port of the balancer, which receives the writes. */

@@ -46,23 +46,23 @@ export interface SimulationResult {
 
 /** How many commands each step sends. Commands inside scripts are included. */
 const COMMANDS = {
-  /** GET of a page. */
+  /** Looks up a page with GET. */
   lookup: 1,
-  /** SET NX of the lock. */
+  /** Takes a page's lock with SET NX. */
   lock: 1,
-  /** SET of a page and of its list's page count. */
+  /** Stores a page and its list's page count with two SET commands. */
   store: 2,
-  /** A script with GET, DEL and PUBLISH. */
+  /** Releases the lock with a script that runs GET, DEL and PUBLISH. */
   release: 4,
-  /** A script with HGET, HINCRBY and XADD. */
+  /** Appends a change with a script that runs HGET, HINCRBY and XADD. */
   append: 4,
-  /** XREAD, and a script with two HGET commands that reads the latest entry in the log. */
+  /** Receives a change with XREAD, and with a script that runs HGET twice to read the latest entry in the log. */
   arrival: 4,
-  /** The script that writes a batch to the ledger. The commands for each operation and each count are not included. */
+  /** Writes a batch to the ledger with a script. Its commands for each operation and each count are not included. */
   batch: 18,
   batchOperation: 2,
   batchCount: 2,
-  /** A violation in a batch, such as a missing permission for an operation. */
+  /** Writes one violation in a batch, such as a missing permission for an operation. */
   batchViolation: 12,
 } as const;
 /**

@@ -67,7 +67,7 @@ async function runAll(): Promise<readonly ProvenRow[]> {
   return rows;
 }
 
-// A scenario's processes end when this process does.
+// The processes of a scenario must end when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

@@ -12,7 +12,7 @@ function tests(row: Omit<Proof, 'run'>): Proof {
   return { ...row, run: () => runTests(row.files) };
 }
 
-/** The rows of `npm run prove`, in their order. */
+/** The rows of `npm run prove`, in the order in which they run. */
 export const PROOFS: readonly Proof[] = [
   tests({
     id: 'upstream-faults',

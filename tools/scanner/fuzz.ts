@@ -23,7 +23,7 @@ async function run(): Promise<number> {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed) || count < 1)
     throw new TypeError('--count and --seed are integers');
-  // This module takes most of a second to load, and the help text does not need it.
+  // `fuzz-scanner.ts` takes most of a second to load, and the help text does not need it.
   const { fuzzScanner } = await import('./fuzz-scanner.ts');
   const onProgress = (compared: number) => process.stderr.write(`\r${compared} of ${count}`);
   const { valid, invalid, closer, wrong } = fuzzScanner({ count, seed, onProgress });

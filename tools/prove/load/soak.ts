@@ -57,7 +57,7 @@ export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): 
     const load = { connections: CONNECTIONS, port: () => gateway.port, next: mix.next, perConnection: 500 };
     await upstream.set({ faultShare: FAULT_SHARE });
     const peakSeconds = Math.min(5, soakSeconds / 4);
-    // A process is slower immediately after it starts.
+    // A process is slower immediately after it starts, so its peak is not measured until it has warmed up.
     const warmUp = await runLoad(load, peakSeconds);
     tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);
@@ -72,7 +72,7 @@ export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): 
     for (let second = 1; second <= soakSeconds; second += 1) {
       await pause(Math.max(0, startedAt + second * 1000 - performance.now()));
       if (second % RELOAD_SECONDS === 0) {
-        // Every reload changes something.
+        // Every reload changes a value, so that the gateway has something to apply.
         gateway.configure({ cache: { freshSeconds: 2 + ((second / RELOAD_SECONDS) % 2) } });
         gateway.signal('SIGHUP');
       }

@@ -44,7 +44,7 @@ export let scans: u32 = 0;
 /** The number of recorded departures. */
 export let departures: u32 = 0;
 
-/** Resets this state for a new body. */
+/** Resets the excerpt and the recorded differences for a new body. */
 export function beginEvents(): void {
   eventsEnd = EVENTS;
   members = 0;

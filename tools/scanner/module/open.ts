@@ -14,7 +14,7 @@ export let values: u32 = 0;
 /** The end of the stored names, which are those in all objects around the current value. */
 let namesEnd: u32 = 0;
 
-/** Resets this state for a new body. */
+/** Resets the maximum depth, the count of values and the stored names for a new body. */
 export function beginValues(depth: u32): void {
   maxDepth = depth;
   values = 1;

@@ -65,7 +65,7 @@ export function endOfString(at: u32): u32 {
     // Inverting this bit moves the quote next to the control characters, so one comparison finds both.
     const ends = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(0x20));
     const special = i8x16.bitmask(v128.or(ends, i8x16.eq(bytes, i8x16.splat(BACKSLASH))));
-    // This may include bytes after the string. At worst, the body is parsed unnecessarily.
+    // The 16 bytes may extend past the end of the string. At worst, the body is parsed unnecessarily.
     all = v128.or(all, bytes);
     const colons = i8x16.eq(bytes, i8x16.splat(COLON));
     addresses = v128.or(addresses, v128.and(colons, i8x16.eq(v128.load(at, 1), i8x16.splat(SLASH))));
