@@ -569,6 +569,20 @@ describe('docs/contract.md', () => {
     expect([...namesIn(page)].toSorted()).toEqual([...namesIn(extensions)].toSorted());
   });
 
+  it('lists every operation with its number', () => {
+    const rows = [...page.matchAll(/^\| (\d+|—) \| `(\w+)` \| `(\w+) (\S+)` \| (.+) \|$/gm)].map(
+      ([, ...cells]) => cells,
+    );
+    const listed = contract.operations.map(({ row, id, method, path, summary }) => [
+      `${row ?? '—'}`,
+      id,
+      method,
+      path,
+      summary,
+    ]);
+    expect(rows.map(String).toSorted()).toEqual(listed.map(String).toSorted());
+  });
+
   it('describes extensions that the document uses', () => {
     const unused = [...namesIn(extensions)].filter((name) => !namesIn(text).has(name));
     expect(unused).toEqual([]);

@@ -103,7 +103,7 @@ export const redisOptionsSchema = {
     tls: {
       type: 'object',
       description:
-        'TLS for the connections to the servers. An empty object turns it on with the system’s certificate authorities.',
+        'TLS for the connections to the servers. An empty object turns it on with Node’s default certificate authorities.',
       additionalProperties: false,
       properties: {
         caFile: pathSchema('The certificate authorities that are trusted, in PEM format.'),

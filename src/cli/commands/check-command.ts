@@ -31,11 +31,10 @@ export const checkCommand: Command = {
   argCount: [0, 0],
   flags: [...CONFIG_FLAGS, FORMAT_FLAG, ...WALK_FLAGS],
   notes: [
-    'Without --against, the command sends no requests.',
+    'Without --against, the command sends no requests. With --against, it sends only GET requests for the contract’s',
+    'operations, one at a time, and changes nothing on the server.',
     '',
-    'portico check --against http://staging.example.org/qa --user checker',
-    '',
-    'The walk changes nothing on the server: it sends only GET requests for the contract’s operations, one at a time.',
+    'Example: portico check --against http://staging.example.org/qa --user checker',
   ],
   run: async (line, io) => {
     if (line.last('against') !== undefined) {

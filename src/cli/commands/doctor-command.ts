@@ -35,7 +35,7 @@ export const doctorCommand: Command = {
     'The command shows its plan and asks before it sends anything. It sends only GET and HEAD requests, never follows a',
     'redirect, and sends the credential only to the API that it found. Progress goes to standard error.',
     '',
-    'PORTICO_PASSWORD=… portico doctor https://qa.example.org/qa --user checker --yes --output portico.yaml',
+    'Example: PORTICO_PASSWORD=… portico doctor https://qa.example.org/qa --user checker --yes --output portico.yaml',
     '',
     'portico check --against compares responses with the contract; portico doctor examines everything else.',
     'The exit code is 1 if the server does not respond or has no API; findings do not change it.',

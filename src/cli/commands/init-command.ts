@@ -16,7 +16,7 @@ export const initCommand: Command = {
   argCount: [0, 0],
   flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, to be written to the file.' }],
   notes: [
-    'Writes portico.yaml and roles.yaml, and never overwrites an existing file.',
+    'The command writes portico.yaml and roles.yaml, and never overwrites an existing file.',
     'If there is no config/portico.yaml, the other commands read portico.yaml from the current directory.',
     '',
     'Example: portico init --upstream https://qa.example.org/qa && portico check',

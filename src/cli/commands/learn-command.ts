@@ -50,10 +50,10 @@ export const learnCommand: Command = {
     { name: 'probe-page-size', help: 'Request pages of up to 1000 items to find the maximum page size.' },
   ],
   notes: [
-    'portico learn --output learned.yaml',
-    'portico learn --against https://qa.example/qa --user reader --output learned.yaml < password-file',
     'Only types, formats, counts and the words of known vocabularies are stored and proposed, never any other values.',
     'Review the overlay, then add it to contract.overlays.',
+    'Example: portico learn --output learned.yaml',
+    'Example: portico learn --against https://qa.example/qa --user reader --output learned.yaml < password-file',
   ],
   run: async (line, io) => {
     const limits = {

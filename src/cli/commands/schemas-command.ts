@@ -21,14 +21,14 @@ export const schemasCommand: Command = {
     { name: 'check', help: 'Write nothing; list missing, stale and superfluous files, and fail if there are any.' },
   ],
   notes: [
-    'Writes one file per resource to resources/ and one per operation to operations/. The gateway does not read these',
-    'files, because it generates the same schemas in memory at startup.',
+    'The command writes one file per resource to resources/ and one per operation to operations/. The gateway does not',
+    'read these files, because it generates the same schemas in memory at startup.',
     '',
     'The schemas include the configured overlays. If there are any, --output is required, so that the schemas next to',
     'openapi.yaml always describe openapi.yaml itself.',
     '',
-    'portico schemas --check',
-    'portico schemas --config config/portico.yaml --output build/schemas',
+    'Example: portico schemas --check',
+    'Example: portico schemas --config config/portico.yaml --output build/schemas',
   ],
   run: async (line, io) => {
     const { contract } = await settingsFrom(line, io);
