@@ -26,40 +26,46 @@ describe('a gateway under load', () => {
 
   it('refuses what exceeds the capacity of the upstream with 503 and Retry-After, and recovers', async () => {
     // The upstream is so slow that its capacity is the bottleneck, even while other programs keep the machine busy.
-    expect((await overloadUpstream({ seconds: 2, delayMs: 400, tick }, inScene)).faults).toEqual([]);
+    expect((await overloadUpstream({ seconds: 0.5, delayMs: 200, tick }, inScene)).faults).toEqual([]);
   });
 
   it('serves every request correctly when it is itself overloaded', async () => {
     expect((await overloadProcess({ seconds: 0.25, tick }, inScene)).faults).toEqual([]);
   });
 
-  // This test leaves two gateways running, and each of the next two tests ends one.
-  it('loses no request in a rolling restart', async () => {
-    const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 60, tick }, inScene);
-    expect(faults).toEqual([]);
-    expect(cases).toBeGreaterThan(20);
+  // Each of these pairs runs at the same time, because the first test of a pair mostly waits.
+  describe('and its restarts', () => {
+    // This test leaves two gateways running for the next pair.
+    it.concurrent('loses no request in a rolling restart', async () => {
+      const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 60, restarts: 1, tick }, inScene);
+      expect(faults).toEqual([]);
+      expect(cases).toBeGreaterThan(20);
+    });
+
+    it.concurrent('leaves every file intact when it is killed, and starts again with them', async () => {
+      const { faults, figures } = await killUnderLoad({ kills: 1, seconds: 0.5, lossMs: Infinity, tick });
+      expect(faults).toEqual([]);
+      expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
+    });
   });
 
-  it('loses no request when it reloads its configuration again and again', async () => {
-    const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick }, inScene);
-    expect(faults).toEqual([]);
-    expect(cases).toBeGreaterThan(20);
+  describe('and its connections', () => {
+    it.concurrent('serves other clients while many connections are idle, and closes these in time', async () => {
+      const { faults } = await holdIdleConnections({ connections: 300, keepAliveSeconds: 2, tick }, inScene);
+      expect(faults).toEqual([]);
+    });
+
+    // This test ends its gateway, and the next test ends the other one.
+    it.concurrent('loses no request when it reloads its configuration again and again', async () => {
+      const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick }, inScene);
+      expect(faults).toEqual([]);
+      expect(cases).toBeGreaterThan(20);
+    });
   });
 
   it('serves every caller its own pages and records every violation while its upstream fails', async () => {
     const { cases, faults } = await soak({ soakSeconds: 1, loadSeconds: 1, tick }, inScene);
     expect(faults).toEqual([]);
     expect(cases).toBeGreaterThan(20);
-  });
-
-  it('serves other clients while many connections are idle, and closes these in time', async () => {
-    const { faults } = await holdIdleConnections({ connections: 300, keepAliveSeconds: 2, tick }, inScene);
-    expect(faults).toEqual([]);
-  });
-
-  it('leaves every file intact when it is killed, and starts again with them', async () => {
-    const { faults, figures } = await killUnderLoad({ kills: 1, seconds: 1, lossMs: Infinity, tick });
-    expect(faults).toEqual([]);
-    expect(figures).toMatch(/intact: ladder\.json, ledger\.db/);
   });
 });

@@ -7,9 +7,10 @@ import {
 } from '../../../tools/prove/load/processes.ts';
 
 /**
- * Runs scenarios one after another with the same upstream. Each scenario reuses the gateways that the previous one left
- * running: it reloads their configuration, which is much cheaper than starting a new gateway. If the configurations
- * differ in keys that require a restart, a new gateway is started.
+ * Runs scenarios with the same upstream, one after another or, if they do not change the upstream's settings, at the
+ * same time. Each scenario reuses the gateways that previous ones left running: it reloads their configuration, which
+ * is much cheaper than starting a new gateway. If the configurations differ in keys that require a restart, a new
+ * gateway is started.
  */
 export async function openSharedScenes(): Promise<{ readonly inScene: RunScene; close(): Promise<void> }> {
   const { group, close } = openProcessGroup();

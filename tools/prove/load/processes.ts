@@ -267,13 +267,14 @@ export async function untilReloaded(gateway: GatewayProcess, reloads: number): P
 
 /**
  * Returns the configuration shared by all scenarios: all checks enforced, small timeouts, files in the working
- * directory.
+ * directory. Only the scenario with a load balancer needs a lame-duck period.
  */
 function baseConfig(upstreamUrl: string | undefined): Record<string, unknown> {
   return {
     mode: 'strict',
     checks: { responses: 'enforce' },
     upstream: { url: upstreamUrl, idleTimeoutMs: 1000, startupProbe: false },
+    listen: { lameDuckSeconds: 0 },
     authentication: { verifier: 'file' },
     roles: { file: 'roles.yaml' },
     // The faults are spread over all responses, so a demoted check would forward some of them.

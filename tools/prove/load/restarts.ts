@@ -25,6 +25,9 @@ function nextAsk(): (client: number) => ReturnType<typeof pageAsk> {
   };
 }
 
+/** The metric that counts the requests on the public side since the start of the process. */
+const SERVED = /^portico_http_requests_total\{/;
+
 /**
  * The configurations that the reloads read in turn. The last configuration has an error, so the gateway must refuse
  * it.
@@ -83,12 +86,18 @@ export function reloadUnderLoad(
   });
 }
 
+/** The options for a rolling restart. */
+interface RollingOptions extends RestartOptions {
+  /** The minimum number of restarts, even if they take longer than `seconds`. */
+  readonly restarts?: number;
+}
+
 /**
  * Restarts two gateways in turn under load. The clients behave like a load balancer: they open connections only to a
  * gateway whose `/readyz` returns 200. No request may be lost.
  */
 export function rollingRestart(
-  { seconds, perSecond, tick }: RestartOptions,
+  { seconds, perSecond, restarts: least = 2, tick }: RollingOptions,
   inScene = withScene,
 ): Promise<ProofResult> {
   return inScene(async ({ startGateway }) => {
@@ -122,15 +131,15 @@ export function rollingRestart(
     const faults: string[] = [];
     const endsAt = performance.now() + seconds * 1000;
     let restarts = 0;
-    while (performance.now() < endsAt || restarts < 2) {
+    while (performance.now() < endsAt || restarts < least) {
       const gateway = gateways[restarts % 2];
       if (gateway === undefined) break;
       const code = await gateway.end('SIGTERM');
       if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
       await gateway.start();
       restarts += 1;
-      // The balancer must notice that this gateway is ready before the other stops.
-      while (!ready.has(gateway)) await pause(20);
+      // The balancer must notice that this gateway is ready, and clients must use it, before the other stops.
+      while (!ready.has(gateway) || (await gateway.metric(SERVED)) === 0) await pause(20);
       tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
     }
     const counts = await running.stop();

@@ -47,6 +47,7 @@ function createMix(): { next(client: number): Ask; violations(): number } {
 export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): Promise<ProofResult> {
   return inScene(async ({ upstream, startGateway }) => {
     const gateway = await startGateway({ cache: { freshSeconds: 2 } });
+    const socketsBefore = gateway.sockets();
     const before = {
       reloads: await gateway.metric(RELOADS.applied),
       refusedReloads: await gateway.metric(RELOADS.refused),
@@ -62,9 +63,6 @@ export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): 
     tick('measuring the peak');
     const peakCounts = await runLoad(load, peakSeconds);
     const peak = totalOf(peakCounts.statuses) / peakSeconds;
-    await pause(1500);
-    const socketsBefore = gateway.sockets();
-
     const running = startLoad({ ...load, perSecond: peak / 2 });
     const rss: [number, number][] = [];
     const loopP99: number[] = [];
