@@ -36,7 +36,7 @@ export class LedgerStoreError extends Error {
   }
 }
 
-/** The limits of a store. */
+/** The limits of a ledger store. */
 export interface StoreLimits {
   /** The maximum number of distinct violations. Half of this number is for requests and half for responses. */
   readonly maxEntries: number;

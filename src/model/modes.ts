@@ -18,7 +18,7 @@ export interface Mode {
   readonly transparent: boolean;
 }
 
-/** All presets (docs/rules.md §1). */
+/** The settings of all presets (docs/rules.md §1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   observe: {
     name: 'observe',

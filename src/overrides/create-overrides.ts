@@ -8,7 +8,7 @@ import { type OverrideFault, type OverrideRules, readOverride } from './read-ove
 export interface Overrides {
   /** Returns the active overrides for one operation or for all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
-  /** Returns the latest events, oldest first. */
+  /** Returns the latest events in the audit trail, oldest first. */
   events(): readonly OverrideEvent[];
   /** Sets an override. It replaces any override with the same id. If the request is invalid, returns all errors. */
   set(request: unknown, operator: Operator): Override | readonly OverrideFault[];

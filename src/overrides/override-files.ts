@@ -19,7 +19,7 @@ export interface OverrideFiles {
 /** The contents of the override files at startup. */
 export interface StoredOverrides {
   readonly active: readonly Override[];
-  /** The latest events, oldest first. */
+  /** The latest events in the audit trail, oldest first. */
   readonly events: readonly OverrideEvent[];
 }
 

@@ -21,7 +21,7 @@ export type OverrideChange =
       /** How long a stored response may be served after becoming stale, in seconds. */
       readonly maxStaleSeconds: number;
     }
-  /** Refuses every request. */
+  /** Refuses every request for the operation. */
   | { readonly kind: 'disable' };
 
 /** The operator who makes a change. */

@@ -271,7 +271,7 @@ export interface PageRefusal {
   readonly detail: ErrorDetail;
 }
 
-/** Creates the refusal of a parameter. */
+/** Creates the refusal of a `page` or `pageSize` value. */
 export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRefusal {
   const code = name === 'page' ? 'page_out_of_bounds' : 'page_size_out_of_bounds';
   return { code, message, detail: { in: 'query', name, message } };

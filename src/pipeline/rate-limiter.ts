@@ -24,7 +24,7 @@ export interface Taken {
   readonly isUsedUp: boolean;
 }
 
-/** A rule with its budgets. */
+/** A rule from `rateLimits` with its budgets. */
 interface Limit extends RateLimitRule {
   readonly budgets: ReturnType<typeof createBudgets>;
 }
@@ -43,7 +43,7 @@ interface RateLimiterParts {
    * owner starts over with a full budget.
    */
   readonly maxBudgets?: number;
-  /** Called for each refused request. */
+  /** Called for each request that a rule refuses. */
   readonly onLimited: (rule: string, operation: string | undefined) => void;
 }
 
@@ -126,7 +126,7 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
           useRedisPackage: true,
           insuranceLimiter: memory,
         });
-  // The package stores each key until it expires, with no limit on the number of keys.
+  // `rate-limiter-flexible` stores each key until it expires, with no limit on the number of keys.
   const recent = createLruMap<string, true>(max, (key) => void memory.delete(key));
   return {
     /**

@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts';
  */
 export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 
-/** Wraps the handler that runs the rest of the plan. */
+/** A stage of a plan. It wraps the handler that runs the rest of the plan. */
 export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
 
 /** Decides at startup whether an operation needs a stage. Returns undefined if it does not. */

@@ -102,7 +102,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  // Both strings count twice, because the cache keys contain them as well.
+  // The target and the list target count twice, because the cache keys contain them as well.
   const strings = 2 * (target.length + requestedPage.listTarget.length);
   return strings + violations.length * VIOLATION_BYTES + decoded;
 }

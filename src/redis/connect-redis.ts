@@ -102,7 +102,7 @@ export function connectRedis(
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
-  /** The client that is still connecting. */
+  /** The Redis client that is still connecting. */
   let next: RedisClient | undefined;
   let isOpening = false;
   let lastReadyAt = clock();

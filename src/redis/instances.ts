@@ -43,7 +43,7 @@ export function openInstances(redis: Redis): Instances {
       });
       heardAt = performance.now();
     } catch {
-      // This error is ignored, because the next report follows soon.
+      // A failed report is ignored, because the next one follows soon.
     }
   };
   const keepReporting = async () => {

@@ -10,7 +10,7 @@ interface ChangeLogParts {
   readonly redis: Redis;
   readonly listener: ChangeListener;
   readonly clock: Clock;
-  /** The maximum number of changes that the server stores. */
+  /** The maximum number of changes that the Redis server stores. */
   readonly maxChanges: number;
   /** Called with any error in the listener or in this program, but not with Redis errors. */
   readonly onFault?: (message: string, error?: unknown) => void;
@@ -217,7 +217,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const applyAll = (entries: readonly Entry[]): boolean => {
     for (const entry of entries) {
       const { number } = entry;
-      // `append` has already counted its own entry.
+      // `append` has already advanced the position past the entry that it added.
       if (position !== undefined && number <= position.number) continue;
       if (position === undefined || number !== position.number + 1) return false;
       position = { lineage: position.lineage, number };

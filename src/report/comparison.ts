@@ -3,15 +3,15 @@ import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst }
 
 /** One side of a comparison. */
 interface ComparedSide {
-  /** The name of this side: a release label or the name of a file. */
+  /** The name of one side of a comparison: a release label or a file name. */
   readonly label: string;
   readonly requests: number;
 }
 
-/** How a violation changed from the first side to the second. */
+/** How a violation changed from the first side of a comparison to the second. */
 export type Change = 'new' | 'more' | 'less' | 'gone' | 'same';
 
-/** A violation that occurs on one side or on both. */
+/** A violation that occurs on one side of a comparison or on both sides. */
 export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
@@ -102,7 +102,7 @@ export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 /** The message for a comparison without violations. */
 export const NO_DIFFERENCE = 'There are no violations on either side.';
 
-/** Describes the two sides and their traffic in one line. */
+/** Describes the two sides of a comparison and their traffic in one line. */
 export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 

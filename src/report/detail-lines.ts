@@ -77,7 +77,7 @@ function overlayLines(finding: Finding): readonly string[] {
   return ['', advice, ...overlay.map((line) => `  ${line}`)];
 }
 
-/** A suggested fix. */
+/** A suggested fix for a violation. */
 interface Fix {
   /** A sentence that states what to change. */
   readonly advice: string;
@@ -140,7 +140,7 @@ const childOf = (keyword: string): string => (keyword.startsWith('x-') ? `['${ke
 
 const select = (path: string): string => `- target: ${JSON.stringify(path)}`;
 
-/** A possible entry of `undocumented.allow`. */
+/** A suggested entry for `undocumented.allow`. */
 interface SuggestedEntry {
   readonly method: string;
   readonly path: string;

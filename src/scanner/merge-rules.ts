@@ -29,7 +29,7 @@ export interface ValueRules {
   minimum: number;
   maximum: number;
   pattern: string | undefined;
-  /** The allowed strings. */
+  /** The strings that an enum allows. Undefined if there is no enum. */
   words: readonly string[] | undefined;
   /**
    * The expected pattern and the expected words. A string that does not match them is valid but is recorded by the

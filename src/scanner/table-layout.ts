@@ -10,15 +10,15 @@ export const FRACTION = 16;
 export const STRING = 32;
 export const OBJECT = 64;
 export const ARRAY = 128;
-/** An additional flag: strings have a pattern, an enum or a length to check. */
+/** A bit that is set if strings have a pattern, an enum or a length to check. */
 export const CHECKED_STRING = 256;
-/** An additional flag: numbers have a minimum or a maximum to check. */
+/** A bit that is set if numbers have a minimum or a maximum to check. */
 export const BOUNDED_NUMBER = 512;
-/** An additional flag: every value is valid. */
+/** A bit that is set if every value is valid. */
 export const ANYTHING = 1024;
-/** An additional flag: every integer with at most 18 digits and no minus sign is within the bounds. */
+/** A bit that is set if every integer with at most 18 digits and no minus sign is within the bounds. */
 export const SHORT_NUMBERS_FIT = 2048;
-/** An additional flag: strings without the expected form are valid but are recorded. */
+/** A bit that is set if strings without the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
 // A node contains the rules for one value. References in it are addresses, and the address 0 means that there is no

@@ -12,7 +12,7 @@ export interface LadderCounters {
 /** The ladder's metrics and the number of their series. */
 interface LadderMetrics extends LadderCounters {
   readonly series: number;
-  /** Returns these metrics in the exposition format. */
+  /** Returns the ladder's metrics in the exposition format. */
   text(): string;
   /** The counters. If the set of operations changes, new counters continue from the old counts. */
   readonly counters: readonly CounterFamily[];

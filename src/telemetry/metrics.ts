@@ -19,7 +19,7 @@ export interface Metrics {
   readonly ladder: LadderCounters;
   /** Counts a request refused by a rule in `rateLimits`. */
   rateLimited(rule: string, operation: string | undefined): void;
-  /** Counts a reload. */
+  /** Counts a reload of the configuration. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
    * Applies the options from a new configuration. Counters keep their counts. The series for operations and permissions

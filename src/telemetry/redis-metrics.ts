@@ -13,7 +13,7 @@ import { METRICS } from './metric-list.ts';
 
 /** The metrics for state shared by gateways. They exist only if Redis is configured. */
 export interface RedisMetrics {
-  /** Counts a command. */
+  /** Counts a command sent to Redis. */
   commanded(outcome: RedisOutcome, milliseconds: number): void;
   /** Counts an applied change. `own` is true if this gateway made the change. */
   changed(kind: SharedChange['kind'], own: boolean): void;
@@ -23,7 +23,7 @@ export interface RedisMetrics {
   sources(): RedisSources | undefined;
   readonly families: readonly (CounterFamily | HistogramFamily)[];
   readonly series: number;
-  /** Returns these metrics in the exposition format. */
+  /** Returns the metrics for shared state in the exposition format. */
   text(): string;
 }
 

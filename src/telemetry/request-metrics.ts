@@ -61,7 +61,7 @@ export interface MetricsOptions {
 interface RequestMetrics {
   readonly record: (trace: Trace) => void;
   readonly series: number;
-  /** Returns these metrics in the exposition format, with or without exemplars. */
+  /** Returns the request metrics in the exposition format, with or without exemplars. */
   text(withExemplars?: boolean): string;
   /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
@@ -104,7 +104,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A difference between the two contracts' verdicts is not a violation of the live contract.
+      // A difference found by the shadow contract is not a violation of the live contract.
       if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
       else
         families.violations.inc(

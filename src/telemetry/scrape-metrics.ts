@@ -79,7 +79,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     const config = { name: entry.name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
     const collect = () => {
       metric.reset();
-      // The metric has just been reset, so even a gauge can be incremented.
+      // The metric has just been reset to 0, so incrementing it by a value sets it to that value.
       for (const [labels, value] of rows()) metric.inc(labels, Number(value));
     };
     const metric: Counter | Gauge = new (entry.type === 'counter' ? Counter : Gauge)({ ...config, collect });

@@ -132,7 +132,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
       const flushed = closing.shutdown().catch(() => undefined);
       await Promise.race([flushed, delay(graceMs, undefined, { signal: given.signal }).catch(() => undefined)]);
       given.abort();
-      // These exports might still succeed, but the process will end before their outcome is known.
+      // The remaining exports might still succeed, but the process will end before their outcome is known.
       counts.dropped += waiting + sending;
     },
   };

@@ -60,7 +60,7 @@ function hostForms(url: URL): string[] {
   return url.port === '' ? [host, `${host}:80`, `${host}:443`] : [host];
 }
 
-/** Setting this bit converts an ASCII letter to lower case and leaves a digit unchanged. */
+/** Setting bit 0x20 converts an ASCII letter to lower case and leaves a digit unchanged. */
 const LOWER_CASE = 0x20;
 
 /** Returns the address that clients use to reach the gateway, including the public base path. */

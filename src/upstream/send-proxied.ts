@@ -199,7 +199,7 @@ export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is never sent twice, so it must not use a connection that may already be closing. The
+    // A request with a body is never sent twice, so it must not use a connection that may already be closing. The proxy
     // library's types do not allow `false`.
     agent: false as never,
     // The default plugins log to the console and send error bodies that contain the host name.

@@ -26,7 +26,7 @@ export interface GatePass {
 
 /** An exchange that must wait for a slot. */
 interface Waiter {
-  /** Ends the wait when it fires. */
+  /** A signal that ends the wait when it fires. */
   readonly signal?: Cancellation | undefined;
   /** The client to which the exchange belongs. Waiting clients take turns. */
   readonly client?: string;

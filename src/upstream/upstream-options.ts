@@ -288,7 +288,7 @@ export const upstreamOptionsSchema = {
 // No client waits for a whole day, and Node's timers allow delays of up to 24 days.
 const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
-// Each stream buffers at most 64 KiB, so these streams use at most 256 MiB in total.
+// Each stream buffers at most 64 KiB, so 4,096 streams use at most 256 MiB in total.
 const MAX_STREAMS = 4096;
 
 /**

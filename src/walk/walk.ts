@@ -19,7 +19,7 @@ export interface WalkOptions {
   readonly delayMs: number;
   /** Ids known in advance, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** Ends the walk when it fires. The walk then returns the results so far. */
+  /** A signal that ends the walk when it fires. The walk then returns the results so far. */
   readonly signal: AbortSignal;
   /** Receives the complete trace of every request. */
   readonly record: (trace: Trace) => void;

@@ -73,7 +73,7 @@ export function openWorkerDocument<T>(parts: WorkerParts<T>): SharedDocument<T> 
   let known: T | undefined;
   const receive = (text: string, base: T) => {
     const theirs = parse(text);
-    // During a reload, some processes use the next version before others do.
+    // During a reload, some processes use the next version of the document before others do.
     if (versionOf(theirs) !== versionOf(current())) return;
     const next = merge(base, current(), theirs);
     known = theirs;

@@ -9,7 +9,7 @@ export interface WorkerProcess extends IpcPort {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** The id of the worker. */
+/** The data that identifies a worker. */
 export interface WorkerIdentity {
   /**
    * The number of the worker, starting at 1. A replacement worker has the same number as the worker that it replaces.
@@ -44,7 +44,7 @@ interface SupervisorParts {
   readonly clock: Clock;
 }
 
-/** The workers of this process. */
+/** The workers of the primary process. */
 export interface Supervisor {
   /** Starts all workers. Resolves when all of them are ready, and rejects if one of them cannot start. */
   start(): Promise<void>;

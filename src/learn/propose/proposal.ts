@@ -39,7 +39,7 @@ export interface Proposal {
   readonly actions: readonly OverlayAction[];
 }
 
-/** The limits for proposals. */
+/** The limits on what is proposed and shown. */
 export interface Limits {
   /**
    * The minimum number of distinct responses that must contain a word or a field name before the word or name is shown.

@@ -84,7 +84,7 @@ function countKind(shape: Shape, value: unknown): void {
   else if (Array.isArray(value)) (shape.arrays ??= { seen: 0, items: emptyShape() }).seen += 1;
 }
 
-// Larger numbers do not fit into 64 bits, so a contract cannot describe them as integers.
+// Numbers beyond 2^63 do not fit into 64 bits, so a contract cannot describe them as integers.
 const isInteger = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
 const rangesOf = (value: number) => ({

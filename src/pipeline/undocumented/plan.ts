@@ -21,7 +21,7 @@ export interface UndocumentedPlan {
   readonly handle: Handler<PassthroughExchange>;
 }
 
-/** The dependencies of the plan. */
+/** The dependencies of the plan for undocumented paths. */
 export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumentedServices {
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];

@@ -22,7 +22,7 @@ export function readPageRequest(query: URLSearchParams, defaults: PageDefaults) 
   return { page, size, offset: (page - defaults.firstPage) * size };
 }
 
-/** The rows of a list, and how they are shown. */
+/** The rows of a list and how they are rendered. */
 interface List<Row> {
   /** The selected columns, for example `u.*`. */
   readonly columns: string;

@@ -54,7 +54,7 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
   shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.', 1],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.', 1],
   too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
-  // No client receives this error. Its code distinguishes it from real failures in the log and the metrics.
+  // No client receives a `client_closed` error. In the log and the metrics, its code sets it apart from real failures.
   aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };
 
