@@ -52,7 +52,7 @@ export interface Paging {
    * hint and never part of a cache key.
    */
   readonly observedPageSize: number | undefined;
-  /** False if responses contain no `pageCount` (operation 7). */
+  /** False if responses contain no `pageCount` (`listActions`). */
   readonly hasPageCount: boolean;
 }
 
@@ -89,19 +89,19 @@ export interface Operation {
   /** True if a service account may be used instead of the caller's credential (docs/rules.md §2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
-  /** The optional part of the legacy service that the operation needs. Only operation 3 needs an optional part. */
+  /** The optional part of the legacy service that the operation needs. Only `copyAttachments` needs one. */
   readonly needsFeature: Feature | undefined;
   /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
-  /** `report` means that unknown parameters are counted but never refused (operation 7). */
+  /** `report` means that unknown parameters are counted but never refused (`listActions`). */
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;
   /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {
-        /** True if responses are stored by default. For operations 5 and 7, the configuration must enable storing. */
+        /** True if responses are stored by default. `listNodeComments` and `listActions` need a setting. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];
@@ -109,7 +109,7 @@ export interface Operation {
     | undefined;
   /** The tags that a successful request purges. `{name}` is replaced with a path parameter. */
   readonly purges: readonly string[];
-  /** True if responses can contain `visibility` and `recipients` (operations 4, 5 and 16, and comment writes). */
+  /** True if responses can contain `visibility` and `recipients` (reading and writing comments). */
   readonly carriesPrivateFields: boolean;
   /** The names of the semantic rules for responses (docs/rules.md §7). */
   readonly semanticRules: readonly string[];
@@ -119,9 +119,7 @@ export interface Operation {
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
-  /**
-   * True if the contract documents the body of a denial as `{errors: {message}}` instead of `{error}` (operation 9).
-   */
+  /** True if the body of a denial is documented as `{errors: {message}}`, not as `{error}` (`listGroupUsers`). */
   readonly hasErrorMessage: boolean;
   /** The names of the top-level fields of a successful response. Empty if the response is an array. */
   readonly documentedFields: readonly string[];

@@ -16,9 +16,7 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/**
- * The permissions that operations require, with their names in the legacy role editor (specification, Authentication).
- */
+/** The permissions that operations require. The names are those in the legacy role editor. */
 const PERMISSIONS = [
   'View the questions list',
   'View the question page',

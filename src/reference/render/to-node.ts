@@ -92,7 +92,7 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // Only some of the responses in the specification contain `emailHash` (specification, Node).
+    // Only some of the responses in the specification contain `emailHash`.
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }

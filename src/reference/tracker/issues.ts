@@ -44,7 +44,7 @@ export function createIssues(url: () => string, clock: () => number) {
       if (issue === undefined) return undefined;
       return { ...issue, self: `${url()}/rest/api/2/issue/${issue.id}`, fields: { summary: 'From the community' } };
     },
-    /** Stores the file and returns its description (specification, Issue-tracker attachment). */
+    /** Stores the file and returns its description, an issue-tracker attachment. */
     attach: (file: IssueFile) => {
       const id = String(nextId++);
       files.set(id, file);

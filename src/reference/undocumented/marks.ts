@@ -42,7 +42,7 @@ const markWiki: LegacyRoute = {
 };
 
 /**
- * The inverses of operations 11 and 12, inferred by analogy. Without them, operations 11 and 12 would work only once
- * per node.
+ * The inverses of the operations that cancel a favorite and a community wiki, inferred by analogy. Without them, those
+ * operations would work only once per node.
  */
 export const markRoutes: readonly LegacyRoute[] = [markFavorite, markWiki];
