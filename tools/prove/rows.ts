@@ -70,7 +70,7 @@ export const PROOFS: readonly Proof[] = [
     holds:
       'No body takes more than 50 ms of processor time in one turn of the event loop, so other requests are served in the meantime.',
     tried:
-      'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict and in observe with learning.',
+      'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict mode and in observe mode with learning.',
     files: ['tools/prove/load/event-loop.ts', 'test/trust/event-loop.test.ts'],
     run: ({ tick }) => measureTurns({ bytes: 8 * 1024 * 1024, maxTurnMs: 50, tick }),
   },
@@ -108,7 +108,7 @@ export const PROOFS: readonly Proof[] = [
   }),
   tests({
     id: 'audience',
-    holds: 'No caller gets a page that was stored for another caller, or can plant a page for others.',
+    holds: 'No caller gets a page that was stored for another caller, and none can plant a page for others.',
     tried: 'Every operation for several callers; unkeyed headers, forwarding headers and unverified credentials.',
     files: [
       'test/gateway/audience.test.ts',

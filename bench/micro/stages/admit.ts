@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that decodes and checks the parameters and creates the canonical target. */
 export const admit: Stage = {
   name: 'admit',
-  what: 'decode and check parameters, canonical target',
+  what: 'decoding and checking the parameters, building the canonical target',
   paidBy: 'first',
   prepare: ({ assembly: { gateway }, plan, arrival }) => {
     const { contract } = gateway;

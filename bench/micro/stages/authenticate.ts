@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that looks up a verified credential. */
 export const authenticate: Stage = {
   name: 'authenticate',
-  what: 'authenticator.authenticate of a recently verified credential: keyed hash, lookup',
+  what: 'authenticator.authenticate for a recently verified credential: keyed hash and lookup',
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const { authenticator } = gateway;

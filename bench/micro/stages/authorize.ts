@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 /** The stage that decides whether the caller has the required permission. */
 export const authorize: Stage = {
   name: 'authorize',
-  what: "createDecide on the caller's grants",
+  what: "the permission decision (createDecide), based on the caller's grants",
   paidBy: 'hit',
   prepare: ({ settings, start, assembly: { services }, plan, exchange }) => {
     const { permissions, contract } = start;

@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that creates a page's cache key. */
 export const key: Stage = {
   name: 'key',
-  what: 'pageKey: operation, audience, contract, target',
+  what: 'pageKey: the cache key, from the operation, audience, contract and target',
   paidBy: 'hit',
   prepare: ({ plan, exchange }) =>
     operation(

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 /** The stage that creates the access log line of a hit. */
 export const logLine: Stage = {
   name: 'log line',
-  what: 'accessLog.record of a hit, to a stream that discards its input; many lines share one write',
+  what: 'accessLog.record for a hit, with a stream that discards its input; many lines share one write',
   paidBy: 'hit',
   prepare: ({ plan, trace }) => {
     const lines: string[] = [];

@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that looks up a key in the cache. */
 export const lookUp: Stage = {
   name: 'cache look-up',
-  what: 'cache.lookup: hash of the key, LRU order, freshness',
+  what: 'cache.lookup: hashing the key, updating the LRU order, checking the freshness',
   paidBy: 'hit',
   prepare: ({ assembly: { services }, plan, exchange }) => {
     const { cache } = services;

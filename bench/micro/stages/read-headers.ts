@@ -6,7 +6,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that reads a request's headers, id and trace context. */
 export const readHeaders: Stage = {
   name: 'read headers',
-  what: 'createArrivalReader: the headers that the gateway reads, request id, trace context',
+  what: 'createArrivalReader: the headers that the gateway reads, the request id and the trace context',
   paidBy: 'hit',
   prepare: ({ request }) => {
     const read = createArrivalReader({

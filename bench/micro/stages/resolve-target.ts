@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The stage that resolves a target, measured with a target that is in the memo. */
 export const resolveTarget: Stage = {
   name: 'resolve target',
-  what: 'targets.resolve of a remembered target: hash of the text, LRU order',
+  what: 'targets.resolve for a remembered target: hashing the text, updating the LRU order',
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const text = (): Arrival => ({ ...arrival, rawTarget: fresh(arrival.rawTarget) });

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 /** The stage that checks a page against the contract without parsing it. */
 export const scan: Stage = {
   name: 'scan',
-  what: 'the scan of the bytes, semantic rules, tags, page count and authors',
+  what: 'scanning the bytes; semantic rules, tags, page count and authors',
   paidBy: 'miss',
   prepare: ({ assembly: { gateway }, plan, exchange, body }) => {
     const scanResponse = createScanResponse(gateway.contract, openScanner(DEFAULT_JSON_LIMITS));
