@@ -113,7 +113,7 @@ function pointsTable({ points }: ScaleResults): string {
     'fetches per page and period',
     'Redis commands per request',
   ];
-  return `${measuredOn(points)}\nEach cell: measured / simulated (difference).\n\n${table(head, rows)}`;
+  return `${measuredOn(points)}\nCells show the measured value, the simulated value and, in parentheses, the difference.\n\n${table(head, rows)}`;
 }
 
 /** The monthly prices that the model assumes, in US dollars: typical list prices of large cloud providers. */
