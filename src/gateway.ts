@@ -45,11 +45,13 @@ import { toCauseLine } from './privacy/cause-line.ts';
 import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
 
 /**
- * Replacements for the system's clock, environment, output and random numbers, and for the function that loads
+ * Replacements for the system's clock, timer, environment, output and random numbers, and for the function that loads
  * contracts.
  */
 interface GatewayParts {
   readonly clock?: Clock;
+  /** Waits for the lame-duck period, which is given in milliseconds. */
+  readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
   /** Loads and compiles a contract. A gateway never modifies a contract, so several gateways can share one. */
   readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -291,7 +293,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     async drain(lameDuckMs) {
       assembly.drain.started = true;
       // Load balancers need time to notice that this process is not ready before it refuses connections.
-      if (lameDuckMs > 0) await setTimeout(lameDuckMs);
+      if (lameDuckMs > 0) await (given.waitLameDuck ?? setTimeout)(lameDuckMs);
       stop();
     },
   };

@@ -33,6 +33,8 @@ export interface TestGatewayOptions {
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Replaces the timer for the lame-duck period. */
+  readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
   /**
    * Returns the numbers that decide which hits on shared pages are compared with the caller's own copy. By default,
    * `cache.sampleShared` decides whether all or none are compared. With random numbers, the upstream would occasionally
@@ -64,7 +66,7 @@ export interface TestGateway {
 
 /** Starts a gateway in front of an upstream and closes it after the file's tests. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { env = {}, clock, random = () => 0.5 } = options;
+  const { env = {}, clock, waitLameDuck, random = () => 0.5 } = options;
   let { config = {}, roles } = options;
   let url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
   const folder = mkdtempSync(join(tmpdir(), 'portico-test-'));
@@ -96,6 +98,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       logStream: { write: (line: string) => void log.push(line) },
       readSettings: read,
       ...(clock && { clock }),
+      ...(waitLameDuck && { waitLameDuck }),
       random,
     });
     let closed: Promise<void> | undefined;

@@ -106,14 +106,30 @@ describe('a gateway that is stopping', () => {
   });
 
   it('is not ready, but listens and keeps connections until the lame-duck period is over', async () => {
+    const periods: number[] = [];
+    const lameDuck = Promise.withResolvers<undefined>();
+    const waitLameDuck = (milliseconds: number) => {
+      periods.push(milliseconds);
+      return lameDuck.promise;
+    };
+    gateway = await startTestGateway({ upstream: fake, config: { listen: { drainSeconds: 20 } }, waitLameDuck });
     const client = await connectRaw(Number(new URL(gateway.url).port));
     const closed = gateway.gateway.close({ lameDuckSeconds: 4 });
     expect((await gateway.admin('/readyz')).status).toBe(503);
     client.send(request('/services/v2/question.json'));
     expect(await client.until(/\r\n\r\n\{/)).not.toMatch(/connection: close/i);
     expect((await gateway.call('/services/v2/question.json')).status).toBe(200);
+    expect(periods).toEqual([4000]);
+    lameDuck.resolve(undefined);
     expect(await client.closed).toBe(false);
     await closed;
+  });
+
+  it('waits for the whole lame-duck period', async () => {
+    const startedAt = performance.now();
+    await gateway.gateway.close({ lameDuckSeconds: 0.3 });
+    // A timer can fire a millisecond early.
+    expect(performance.now() - startedAt).toBeGreaterThan(290);
   });
 
   it('closes a connection with the last of its pipelined responses', async () => {

@@ -90,8 +90,8 @@ function send(url: string, headers: Readonly<Record<string, string>>, agent: Age
 export interface Replica {
   readonly url: string;
   readonly adminUrl: string;
-  /** Drains and ends the process. */
-  stop(): Promise<unknown>;
+  /** Drains and ends the process. Its lame-duck period lasts until the load balancer has stopped using it. */
+  stop(unused: Promise<unknown>): Promise<unknown>;
 }
 
 const POLL_MS = 50;
@@ -137,8 +137,8 @@ export async function rollingRestart(
       while (!ready.includes(next.url)) await pause(POLL_MS);
       // All clients are busy while the old replica drains, no matter how slow the machine is.
       await further(options.clients * REQUESTS_PER_CLIENT);
-      const old = replicas[0];
-      await old?.stop();
+      const [old] = replicas;
+      await old?.stop(until(() => !ready.includes(old.url)));
       replicas.shift();
     }
   });

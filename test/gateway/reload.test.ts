@@ -402,10 +402,17 @@ describe('a rolling restart of two gateways', () => {
   it('loses no request', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const start = async () => {
-      const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 20 } } });
-      // The lame-duck period is much longer than the time between two readiness checks, because a busy machine delays
-      // the checks.
-      const stop = () => gateway.gateway.close({ lameDuckSeconds: 4 });
+      // A busy machine delays the readiness checks, so the lame-duck period ends with an event, not with a timer.
+      const lameDuck = Promise.withResolvers<unknown>();
+      const gateway = await startTestGateway({
+        upstream,
+        config: { listen: { drainSeconds: 20 } },
+        waitLameDuck: () => lameDuck.promise,
+      });
+      const stop = (unused: Promise<unknown>) => {
+        lameDuck.resolve(unused);
+        return gateway.gateway.close({ lameDuckSeconds: 4 });
+      };
       return { url: gateway.url, adminUrl: gateway.adminUrl, stop };
     };
     const load = { path: QUESTIONS, headers: { Authorization: basic('admin') }, clients: 8 };

@@ -1583,7 +1583,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/gateway.ts',
-    find: 'if (lameDuckMs > 0) await setTimeout(lameDuckMs);',
+    find: 'if (lameDuckMs > 0) await (given.waitLameDuck ?? setTimeout)(lameDuckMs);',
     replace: '',
     test: 'test/gateway/drain.test.ts',
     why: 'Portico closes its listener while the load balancer still sends requests to it',
