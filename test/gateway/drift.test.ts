@@ -57,10 +57,10 @@ async function prepare({ id }: OperationCase): Promise<void> {
 
 const at = (target: string): Promise<Answer> => callAt(reference.url, target, { method: 'PUT' });
 
-const callOf = (operation: OperationCase): Call => ({
+const callOf = (operation: OperationCase, requestId: string): Call => ({
   method: operation.method,
   user: userOf(operation),
-  headers: { 'Portico-Force': 'true', 'X-Request-Id': `drift-${(requests += 1)}` },
+  headers: { 'Portico-Force': 'true', 'X-Request-Id': requestId },
   ...(operation.body !== undefined && { body: operation.body }),
 });
 
@@ -68,10 +68,10 @@ let requests = 0;
 
 /** Sends a request and waits until it is recorded as a request for this operation. */
 async function send(gateway: TestGateway, operation: OperationCase): Promise<void> {
-  const call = callOf(operation);
+  const requestId = `drift-${(requests += 1)}`;
   // A deliberately broken connection carries no response, but its request is still recorded.
-  await gateway.call(targetOf(operation, '', ids), call).catch(() => undefined);
-  expect(await gateway.lineOf(`drift-${requests}`)).toMatchObject({ operation: operation.id });
+  await gateway.call(targetOf(operation, '', ids), callOf(operation, requestId)).catch(() => undefined);
+  expect(await gateway.lineOf(requestId)).toMatchObject({ operation: operation.id });
 }
 
 /**
@@ -112,12 +112,10 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
     const wanted = OPERATIONS.filter(({ id }) => row.operations?.includes(ROWS[id] ?? '') ?? true);
     expect(wanted).toHaveLength(row.operations?.length ?? OPERATIONS.length);
     const gateway = gatewayIn(mode, row.fault);
-    for (const operation of wanted) {
-      reference.setChaos([]);
-      await prepare(operation);
-      reference.setChaos([row.fault]);
-      await send(gateway, operation);
-    }
+    reference.setChaos([]);
+    await Promise.all(wanted.map(prepare));
+    reference.setChaos([row.fault]);
+    await Promise.all(wanted.map((operation) => send(gateway, operation)));
     const expected = wanted.map((operation) => `response ${operation.id} ${statusOf(row, operation)} ${row.violation}`);
     expect((await addedTo(gateway)).toSorted()).toEqual(expected.toSorted());
   });
