@@ -106,11 +106,21 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** Returns whether both the permissions and the page bounds allow the request. */
-const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
-  strict.gateway
-    .explain({ method, target, as })
-    .some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text));
+/** Returns the accounts whose request both the permissions and the page bounds allow. */
+function allowedFor({ method }: OperationCase, target: string): readonly string[] {
+  const allowed =
+    allowedAccounts.get(target) ??
+    ACCOUNTS.filter((as) =>
+      strict.gateway
+        .explain({ method, target, as })
+        .some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text)),
+    );
+  allowedAccounts.set(target, allowed);
+  return allowed;
+}
+
+/** The accounts that may read each target. They are the same in every mode. */
+const allowedAccounts = new Map<string, readonly string[]>();
 
 async function askAll(
   gateway: TestGateway,
@@ -138,20 +148,18 @@ function inTurn(accounts: readonly string[], most: number): string[] {
 }
 
 /**
- * Returns all documented reads. Each is sent by at most `most` permitted accounts, which take turns. The last of these
- * accounts sends its request twice, so that the second response is a remembered or cached one.
+ * Returns all documented reads. Each is sent by at most `most` permitted accounts, which take turns. If `isAgain` is
+ * true for the number of its query, the last of these accounts sends the request twice, so that the second response is
+ * a remembered or cached one, and a HEAD request follows.
  */
-const allReads = (most: number): (readonly [target: string, call: Call])[] =>
+const allReads = (most: number, isAgain: (query: number) => boolean): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
     variantsOf(operation).flatMap((own) =>
-      (QUERIES[operation.id] ?? []).flatMap((query) => {
+      (QUERIES[operation.id] ?? []).flatMap((query, number) => {
         const target = targetOf(operation, query, own);
-        const allowed = inTurn(
-          ACCOUNTS.filter((user) => isAllowed(operation, target, user)),
-          most,
-        );
-        const asked = [...allowed, ...allowed.slice(-1)].map((user) => once(target, { user }));
-        return asked.concat([once(target, { method: 'HEAD' })]);
+        const allowed = inTurn(allowedFor(operation, target), most);
+        const asked = allowed.map((user) => once(target, { user }));
+        return isAgain(number) ? [...asked, ...asked.slice(-1), once(target, { method: 'HEAD' })] : asked;
       }),
     ),
   );
@@ -200,16 +208,17 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so it is enough to use several accounts per target in one mode.
+// An account sees the same data in every mode, so it is enough to use several accounts per target, and to repeat every
+// request, in one mode.
 describe.each([
-  ['strict', {}, propertyRuns(3)],
-  ['staging', { cache: { enabled: false } }, propertyRuns(1)],
-  ['observe', {}, propertyRuns(1)],
-] as const)('a server without chaos, in %s', (mode, more, accounts) => {
+  ['strict', {}, propertyRuns(2), () => true],
+  ['staging', { cache: { enabled: false } }, propertyRuns(1), (query: number) => query === 0],
+  ['observe', {}, propertyRuns(1), (query: number) => query === 0],
+] as const)('a server without chaos, in %s', (mode, more, accounts, isAgain) => {
   it('leaves only advisories about absent fields in the ledger after many requests over all operations', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
-    const asked = (await askAll(gateway, allReads(accounts))) + (await writeAll(gateway));
-    expect(asked).toBeGreaterThan(800);
+    const asked = (await askAll(gateway, allReads(accounts, isAgain))) + (await writeAll(gateway));
+    expect(asked).toBeGreaterThan(300);
     const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
     const others = entries.filter((entry) => !isIncompleteItem(entry));
     expect(others.length).toBeLessThan(entries.length);
