@@ -159,7 +159,7 @@ const allReads = (most: number, isAgain: (query: number) => boolean): (readonly 
         const target = targetOf(operation, query, own);
         const allowed = inTurn(allowedFor(operation, target), most);
         const asked = allowed.map((user) => once(target, { user }));
-        return isAgain(number) ? [...asked, ...asked.slice(-1), once(target, { method: 'HEAD' })] : asked;
+        return isAgain(number) ? asked.concat(asked.slice(-1), [once(target, { method: 'HEAD' })]) : asked;
       }),
     ),
   );

@@ -501,12 +501,6 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('ends with `deadline` if the connection is not established in time', async () => {
-    const silent = await startRawServer(() => undefined);
-    const gateway = await startGateway(silent.origin.replace('http:', 'https:'), { options: { connectTimeoutMs: 50 } });
-    expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/deadline$/);
-  });
-
   it('ends with `refused` if the certificate is not trusted', async () => {
     const server = createTlsServer(selfSigned('localhost'), (socket) => socket.end());
     server.listen(0, '127.0.0.1');
@@ -515,22 +509,6 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     const gateway = await startGateway(`https://127.0.0.1:${port}`);
     expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/refused$/);
     server.close();
-  });
-
-  it('ends with `deadline` and breaks the connection if no response head arrives', async () => {
-    const server = await startRawServer(() => undefined);
-    const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 50 } });
-    expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/deadline$/);
-    await expect.poll(() => server.sockets.size).toBe(0);
-  });
-
-  it('breaks the connection if a body stalls', async () => {
-    const server = await startRawServer((request) =>
-      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
-    );
-    const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 50 } });
-    await sendRaw(gateway.port, ...send());
-    await expect.poll(() => gateway.results).toMatchObject([{ failure: 'deadline', whole: false }]);
   });
 
   it('ends with `aborted` if the client disconnects, and breaks the connection without counting as a failure', async () => {
@@ -569,20 +547,6 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
       .poll(() => gateway.results)
       .toMatchObject([{ upstream: { status: 200 }, bytes: 5, failure: undefined, whole: false }]);
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
-  });
-
-  it('ends with `aborted` if the client stops reading for too long', async () => {
-    const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(30_000_000)));
-    const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 2500, clientTimeoutMs: 3000 } });
-    const client = await connectRaw(gateway.port);
-    client.socket.pause();
-    client.send(...send());
-    await expect
-      .poll(() => gateway.results)
-      .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
-    // Data that the client does not read remains at the upstream, so it does not fill Portico's memory.
-    expect(gateway.results[0]?.bytes).toBeLessThan(15_000_000);
-    client.socket.destroy();
   });
 
   it('ends with `aborted` if the client does not read the last bytes of a complete response', async () => {
@@ -629,6 +593,58 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(text).toMatch(/^HTTP\/1\.1 502 .*TypeError/s);
     expect(text).not.toMatch(/x-upstream/i);
     expect(gateway.stats()).toMatchObject({ inFlight: 0, streams: 0 });
+  });
+});
+
+// These limits take seconds to expire, so the two ways to forward a request are tested at the same time.
+describe('forwarding a request, without a body or with one, fails', () => {
+  const inBothWays = (test: (send: Way, way: string) => Promise<unknown>) =>
+    Promise.all(WAYS.map(([way, send]) => test(send, way)));
+
+  it('ends with `deadline` if the connection is not established in time or no response head arrives', async () => {
+    const silent = await startRawServer(() => undefined);
+    const limits = [
+      { origin: silent.origin.replace('http:', 'https:'), options: { connectTimeoutMs: 50 } },
+      { origin: silent.origin, options: { headersTimeoutMs: 50 } },
+    ];
+    await inBothWays((send, way) =>
+      Promise.all(
+        limits.map(async ({ origin, options }) => {
+          const gateway = await startGateway(origin, { options });
+          const text = await sendRaw(gateway.port, ...send('Connection: close'));
+          expect(text, `${JSON.stringify(options)} ${way}`).toMatch(/deadline$/);
+        }),
+      ),
+    );
+    // The connections to the upstream are broken.
+    await expect.poll(() => silent.sockets.size).toBe(0);
+  });
+
+  it('breaks the connection if a body stalls', async () => {
+    const server = await startRawServer((request) =>
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
+    );
+    await inBothWays(async (send, way) => {
+      const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 50 } });
+      await sendRaw(gateway.port, ...send());
+      await expect.poll(() => gateway.results, { message: way }).toMatchObject([{ failure: 'deadline', whole: false }]);
+    });
+  });
+
+  it('ends with `aborted` if the client stops reading for too long', async () => {
+    const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(30_000_000)));
+    await inBothWays(async (send, way) => {
+      const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 2500, clientTimeoutMs: 3000 } });
+      const client = await connectRaw(gateway.port);
+      client.socket.pause();
+      client.send(...send());
+      await expect
+        .poll(() => gateway.results, { message: way })
+        .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
+      // Data that the client does not read remains at the upstream, so it does not fill Portico's memory.
+      expect(gateway.results[0]?.bytes, way).toBeLessThan(15_000_000);
+      client.socket.destroy();
+    });
   });
 });
 
