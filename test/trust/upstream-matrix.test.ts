@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { callAt, type Answer, type Call } from '../builders/call.ts';
@@ -30,7 +31,7 @@ const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
 /** How long a client waits before it gives up. The time is longer if a limit is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take 10 s of CPU time, so the hook takes minutes on a busy machine. */
+/** All requests are sent in one hook. They take seconds of CPU time, so the hook can take a minute on a busy machine. */
 const HOOK_MS = 300_000;
 /** The number of requests that each gateway receives at the same time. */
 const CONCURRENT = 40;
@@ -66,11 +67,29 @@ interface Case {
   readonly setting: Setting;
 }
 
-const FAULTS: readonly Fault[] = [...CONNECTION_FAULTS, ...RESPONSE_FAULTS];
+/** Returns the situations in which a setting is tested. */
+function situationsOf(setting: Setting): readonly Situation[] {
+  if (setting === 'observe') return SITUATIONS.filter((situation) => !STORED.includes(situation));
+  // `checks.responses` matters only for responses to documented requests.
+  if (setting === 'strict with responses enforced')
+    return ['a stale page', 'an expired page', 'a page that is not stored', 'an upload'];
+  return SITUATIONS;
+}
+
+/** Returns the connection faults that a setting is tested with. Without a response, nothing can be enforced. */
+function connectionFaultsOf(setting: Setting): readonly ConnectionFault[] {
+  return setting === 'strict with responses enforced' ? [] : CONNECTION_FAULTS;
+}
+
 let nextId = 1_000_000;
 const CASES: readonly Case[] = SETTING_NAMES.flatMap((setting) =>
-  SITUATIONS.filter((situation) => setting !== 'observe' || !STORED.includes(situation)).flatMap((situation) =>
-    FAULTS.map((fault): Case => ({ id: nextId++, fault, situation, setting })),
+  situationsOf(setting).flatMap((situation) =>
+    [...connectionFaultsOf(setting), ...RESPONSE_FAULTS].map((fault): Case => ({
+      id: nextId++,
+      fault,
+      situation,
+      setting,
+    })),
   ),
 );
 const BY_ID: ReadonlyMap<number, Case> = new Map(CASES.map((one) => [one.id, one]));
@@ -111,6 +130,8 @@ const ANY = '/services/v2/article/1/any.json';
 interface World {
   readonly cases: readonly Case[];
   readonly gateway: TestGateway;
+  /** Lets the clients share connections. */
+  readonly agent: Agent;
   readonly upstream: RawUpstream;
   readonly clock: TestClock;
   /** True if the first failure opens the circuit. */
@@ -156,6 +177,8 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
       circuit: opensCircuit ? { failures: 1, openSeconds: CIRCUIT_SECONDS } : { failures: 100_000 },
     },
     undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] },
+    // So many responses are faulty that the check would be demoted.
+    ladder: { demote: { enabled: false } },
   });
   const url = connection?.url ?? `http://127.0.0.1:${upstream.port}`;
   const gateway = await startTestGateway({ upstream: url, config: configWith(LONG), clock });
@@ -168,6 +191,7 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   return {
     cases: CASES.filter((one) => one.setting === setting && faults.includes(one.fault)),
     gateway,
+    agent: new Agent({ keepAlive: true }),
     upstream,
     clock,
     opensCircuit,
@@ -184,10 +208,10 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   };
 }
 
-async function ask({ gateway }: World, one: Case, patienceMs: number): Promise<Result> {
+async function ask({ gateway, agent }: World, one: Case, patienceMs: number): Promise<Result> {
   const { target, call } = requestOf(one);
   const signal = AbortSignal.timeout(patienceMs);
-  const answer = await callAt(gateway.url, target, { ...call, signal }).catch(() => undefined);
+  const answer = await callAt(gateway.url, target, { ...call, agent, signal }).catch(() => undefined);
   return { answer, gaveUp: signal.aborted };
 }
 
@@ -243,7 +267,7 @@ beforeAll(async () => {
           RESPONSE_FAULTS.filter(({ isSilent, isEndless = false }) => isSilent === true && isEndless === endless),
         ),
       );
-    for (const fault of CONNECTION_FAULTS) worlds.push(await startWorld(setting, [fault]));
+    for (const fault of connectionFaultsOf(setting)) worlds.push(await startWorld(setting, [fault]));
   }
   await Promise.all(worlds.map(runWorld));
 }, HOOK_MS);
@@ -314,6 +338,7 @@ describe('after all faults', () => {
   });
 
   it('no socket, server or timer is left', async () => {
+    for (const { agent } of worlds) agent.destroy();
     await Promise.all(worlds.map(async ({ gateway, upstream }) => [await gateway.close(), await upstream.stop()]));
     const count = (resources: readonly string[], kind: string) => resources.filter((one) => one === kind).length;
     const left = () => {

@@ -70,6 +70,8 @@ const framed = (status: number, body: Buffer, ...headers: string[]) => [
 const half = (body: Buffer) => body.subarray(0, body.length >> 1);
 const chunk = (body: Buffer) => Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, CRLF]);
 const CRLF = Buffer.from('\r\n');
+/** The gzip form of a body far above the limit. */
+const BOMB = gzipSync(Buffer.alloc(16 * MAX_RESPONSE_BYTES, ' '));
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const PAGE = Buffer.from('<!doctype html><title>Sign in</title><script>alert(1)</script>');
 const VALID = { built: 'valid', passed: 'valid' } as const;
@@ -265,18 +267,13 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
   },
   {
     name: 'sends a decompression bomb',
-    ...instead(gzipSync(Buffer.alloc(32 * 1024 * 1024, ' ')), JSON_TYPE, 'Content-Encoding: gzip'),
+    ...instead(BOMB, JSON_TYPE, 'Content-Encoding: gzip'),
     built: 'upstream_response_too_large',
     passed: 'same',
   },
   {
     name: 'sends a decompression bomb inside another',
-    ...instead(
-      gzipSync(gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '))),
-      JSON_TYPE,
-      'Content-Encoding: gzip',
-      'Content-Encoding: gzip',
-    ),
+    ...instead(gzipSync(BOMB), JSON_TYPE, 'Content-Encoding: gzip', 'Content-Encoding: gzip'),
     built: 'upstream_response_too_large',
     passed: 'same',
   },
@@ -391,7 +388,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
   },
   {
     name: 'sends thousands of headers',
-    ...withHeaders(JSON_TYPE, ...Array.from({ length: 5000 }, (_, at) => `X-${at}: a`)),
+    ...withHeaders(JSON_TYPE, ...Array.from({ length: 3000 }, (_, at) => `X-${at}: a`)),
     built: 'upstream_response_too_large',
     passed: 'upstream_response_too_large',
   },
