@@ -9,6 +9,7 @@ import { connectRedis, type Redis } from '../../src/redis/connect-redis.ts';
 import { REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { tempFolder } from './temp-folder.ts';
+import { until } from './until.ts';
 
 /** A real Redis server on a free port. It is stopped after the file's tests. */
 export interface RedisServer {
@@ -105,6 +106,13 @@ export async function startSentinel(path: string, primaryPort: number): Promise<
     await gone;
   });
   await ready(child);
+  const sentinel = connectTo(`redis://127.0.0.1:${port}`);
+  await until(() => sentinel.isAvailable());
+  // By default, a sentinel asks the servers for their replicas and states only every ten seconds. Servers before Redis 7
+  // do not know this command.
+  const often = ['SENTINEL', 'DEBUG', 'INFO-PERIOD', '100', 'PING-PERIOD', '100'];
+  await sentinel.command('', often).catch(() => undefined);
+  sentinel.close();
   return port;
 }
 

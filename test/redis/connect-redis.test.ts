@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
@@ -6,11 +7,11 @@ import { connectRedis, type Redis, type RedisOutcome, RedisUnavailable } from '.
 import { readRedisSecrets, REDIS_DEFAULTS, type RedisOptions } from '../../src/redis/redis-options.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { createCertificate } from '../builders/certificates.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { PATIENT, type RedisServer, startRedisServer, startSentinel } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { createTestClock } from '../builders/test-clock.ts';
+import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { eventually, until } from '../builders/until.ts';
 
 interface Connection {
@@ -22,7 +23,7 @@ interface Connection {
 }
 
 /** The limits for a test that repeats its commands because its server disappears. */
-const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
+const SHORT = { commandTimeoutMs: 200, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {
   const options = { ...REDIS_DEFAULTS, ...PATIENT, ...given };
@@ -34,7 +35,7 @@ function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Conn
     onState: ({ available, reason = '' }) => void states.push(available ? 'available' : `away ${reason}`),
     onCommand: (outcome) => void outcomes.push(outcome),
   });
-  cleanUpAfterTest(() => redis.close());
+  cleanUpAfterFile(() => redis.close());
   return { redis, states, outcomes, options };
 }
 
@@ -44,8 +45,11 @@ async function connected(given: Partial<RedisOptions>, clock?: Clock): Promise<C
   return connection;
 }
 
-/** Repeats a command until the server accepts it. */
-async function accepted(redis: Redis, key: string, args: readonly string[]): Promise<unknown> {
+/**
+ * Repeats a command until the server accepts it. If the connection uses a test clock, the clock is advanced before each
+ * repetition, so that the connection does not wait before it uses the server again.
+ */
+async function accepted(redis: Redis, key: string, args: readonly string[], clock?: TestClock): Promise<unknown> {
   let result: unknown;
   await eventually(async () => {
     try {
@@ -53,6 +57,7 @@ async function accepted(redis: Redis, key: string, args: readonly string[]): Pro
       return true;
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
+      clock?.advance(1);
       return false;
     }
   });
@@ -68,134 +73,10 @@ const failure = async (result: Promise<unknown>) =>
 needsProgram('redis', 'a connection to Redis', (path) => {
   const set = (redis: Redis) => redis.command('k', ['SET', 'k', 'v']);
 
-  it('returns replies as text or as bytes', async () => {
-    const { url } = await startRedisServer(path);
-    const { redis, outcomes } = await connected({ url });
-    await redis.command('k', ['SET', 'k', Buffer.from([0xff, 0])]);
-    expect(await redis.command('k', ['GET', 'k'], { bytes: true })).toEqual(Buffer.from([0xff, 0]));
-    expect(await redis.command('k', ['STRLEN', 'k'])).toBe(2);
-    expect(outcomes).toEqual(['ok', 'ok', 'ok']);
-  });
-
-  it('sends the source of a script only to a server that does not know it', async () => {
-    const { url } = await startRedisServer(path);
-    const { redis } = await connected({ url });
-    const script = { source: 'return {KEYS[1], ARGV[1]}' };
-    expect(await redis.run(script, ['k'], ['a'])).toEqual(['k', 'a']);
-    expect(await redis.run(script, ['k'], ['b'])).toEqual(['k', 'b']);
-    expect(await redis.command('', ['INFO', 'commandstats'])).toMatch(/cmdstat_eval:calls=1,/);
-  });
-
-  it('logs in as an ACL user', async () => {
-    const { url, port } = await startRedisServer(path, [
-      '--user',
-      'default',
-      'off',
-      ...'--user gw on >p%ss:/ ~* &* +@all'.split(' '),
-    ]);
-    const wrong = connect({ url });
-    await until(() => wrong.states.length > 0);
-    expect(wrong.states).toEqual(['away NOAUTH']);
-    const { redis } = await connected({ url: `redis://gw:p%25ss%3A%2F@127.0.0.1:${port}` });
-    await set(redis);
-  });
-
-  it('tries again until the server exists', async () => {
-    const server = await startRedisServer(path);
-    await server.stop();
-    const { redis, states } = connect({ url: server.url });
-    await until(() => states.length > 0);
-    expect(await failure(set(redis))).toBe('Redis is not available');
-    await server.start();
-    await until(() => redis.isAvailable());
-    await set(redis);
-    expect(states).toEqual(['away ECONNREFUSED', 'available']);
-  });
-
-  // A hung process keeps its connections open and accepts new ones, so no error ever occurs.
-  it('waits for a server that hangs no longer than the timeout, then not at all, and uses it when it is back', async () => {
-    const server = await startRedisServer(path);
-    const clock = createTestClock();
-    const { redis, states, outcomes, options } = await connected({ url: server.url }, clock);
-    server.freeze();
-    options.commandTimeoutMs = 300;
-    for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
-    expect(await failure(set(redis))).toBe('Redis is not available');
-    expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
-    // After a failed trial, the client opens a new connection. That connection hangs too.
-    clock.advance(1);
-    expect(await failure(set(redis))).toBe('Redis did not reply in time');
-    server.thaw();
-    options.commandTimeoutMs = PATIENT.commandTimeoutMs;
-    await until(() => states.at(-1) === 'available');
-    clock.advance(1);
-    await set(redis);
-    expect(states).toEqual(['available', 'away Redis did not reply in time', 'available']);
-  });
-
-  it('replaces a connection that works no longer although it is open', async () => {
-    const [old, current] = [await startRedisServer(path), await startRedisServer(path)];
-    const { redis } = await connected({ url: old.url });
-    const control = await connected({ url: old.url });
-    const clients = async () => String(await control.redis.command('', ['INFO', 'stats']));
-    const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
-    const before = countOf(await clients());
-    await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
-    // READONLY means that the server has become a replica. If its name now points to the new primary, a new connection
-    // reaches that server.
-    expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
-    await eventually(async () => {
-      await failure(set(redis));
-      return countOf(await clients()) >= before + 2;
-    });
-    await accepted(control.redis, '', ['REPLICAOF', 'NO', 'ONE']);
-    await accepted(redis, 'k', ['SET', 'k', 'v']);
-  });
-
-  it('counts a full server as available, because it still replies', async () => {
-    const { url } = await startRedisServer(path, ['--maxmemory', '100kb', '--maxmemory-policy', 'noeviction']);
-    const { redis, outcomes } = await connected({ url });
-    for (let count = 0; count < 6; count++) expect(await failure(set(redis))).toBe('OOM');
-    expect(await redis.command('k', ['GET', 'k'])).toBeNull();
-    expect(redis.isAvailable()).toBe(true);
-    expect(outcomes).toEqual([...Array.from({ length: 6 }, () => 'refused'), 'ok']);
-  });
-
-  it('treats a server that loads its data as away', async () => {
-    const folder = tempFolder();
-    const server = await startRedisServer(path, ['--dir', folder, '--save', '', '--key-load-delay', '3000']);
-    const { redis, states } = await connected({ url: server.url });
-    const fill = { source: "for i = 1, 1000 do redis.call('SET', 'key' .. i, 'v') end" };
-    await redis.run(fill, ['k'], []);
-    await redis.command('', ['SAVE']);
-    await server.stop();
-    await until(() => states.length > 1);
-    await server.start(/Server initialized/);
-    await until(() => {
-      void failure(set(redis));
-      return states.includes('away LOADING') || states.length > 2;
-    });
-    await accepted(redis, 'k', ['SET', 'k', 'v']);
-    expect(states.filter((state) => state === 'available').length).toBeGreaterThan(1);
-  });
-
-  it('delivers messages again after the connection was lost', async () => {
-    const server = await startRedisServer(path);
-    const { redis } = await connected({ url: server.url });
-    const heard: string[] = [];
-    await redis.subscribe('c', (message) => void heard.push(message));
-    await redis.command('', ['PUBLISH', 'c', 'one']);
-    await until(() => heard.includes('one'));
-    await server.stop();
-    await server.start();
-    await eventually(async () => {
-      await accepted(redis, '', ['PUBLISH', 'c', 'two']);
-      return heard.includes('two');
-    });
-  });
-
-  it('follows the sentinels to a new primary', async () => {
-    const primary = await startRedisServer(path);
+  // The tests run at the same time. The first two wait for servers to agree.
+  it.concurrent('follows the sentinels to a new primary', async () => {
+    // By default, a primary waits five seconds for more replicas before it sends its data to the first.
+    const primary = await startRedisServer(path, ['--repl-diskless-sync-delay', '0']);
     const replica = await startRedisServer(path, ['--replicaof', '127.0.0.1', String(primary.port)]);
     const control = await connected({ url: replica.url });
     const replication = async () => String(await control.redis.command('', ['INFO', 'replication']));
@@ -212,7 +93,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     expect(await control.redis.command('k', ['GET', 'k'])).toBe('after');
   });
 
-  it('finds each key in a cluster, and keys of one group on one node', async () => {
+  it.concurrent('finds each key in a cluster, and keys of one group on one node', async () => {
     const servers = await startCluster(path);
     const nodes = servers.map(({ port }) => `127.0.0.1:${port}`);
     const { redis } = await connected({ cluster: { nodes: nodes.slice(0, 1) } });
@@ -226,6 +107,144 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     const pair = [redis.key('one', 'a'), redis.key('one', 'b')];
     const script = { source: "redis.call('SET', KEYS[2], ARGV[1]) return redis.call('GET', KEYS[2])" };
     expect(await redis.run(script, pair, ['x'])).toBe('x');
+  });
+
+  it.concurrent('returns replies as text or as bytes', async () => {
+    const { url } = await startRedisServer(path);
+    const { redis, outcomes } = await connected({ url });
+    await redis.command('k', ['SET', 'k', Buffer.from([0xff, 0])]);
+    expect(await redis.command('k', ['GET', 'k'], { bytes: true })).toEqual(Buffer.from([0xff, 0]));
+    expect(await redis.command('k', ['STRLEN', 'k'])).toBe(2);
+    expect(outcomes).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it.concurrent('sends the source of a script only to a server that does not know it', async () => {
+    const { url } = await startRedisServer(path);
+    const { redis } = await connected({ url });
+    const script = { source: 'return {KEYS[1], ARGV[1]}' };
+    expect(await redis.run(script, ['k'], ['a'])).toEqual(['k', 'a']);
+    expect(await redis.run(script, ['k'], ['b'])).toEqual(['k', 'b']);
+    expect(await redis.command('', ['INFO', 'commandstats'])).toMatch(/cmdstat_eval:calls=1,/);
+  });
+
+  it.concurrent('logs in as an ACL user', async () => {
+    const { url, port } = await startRedisServer(path, [
+      '--user',
+      'default',
+      'off',
+      ...'--user gw on >p%ss:/ ~* &* +@all'.split(' '),
+    ]);
+    const wrong = connect({ url });
+    await until(() => wrong.states.length > 0);
+    expect(wrong.states).toEqual(['away NOAUTH']);
+    const { redis } = await connected({ url: `redis://gw:p%25ss%3A%2F@127.0.0.1:${port}` });
+    await set(redis);
+  });
+
+  it.concurrent('tries again until the server exists', async () => {
+    const server = await startRedisServer(path);
+    await server.stop();
+    const { redis, states } = connect({ url: server.url });
+    await until(() => states.length > 0);
+    expect(await failure(set(redis))).toBe('Redis is not available');
+    await server.start();
+    await until(() => redis.isAvailable());
+    await set(redis);
+    expect(states).toEqual(['away ECONNREFUSED', 'available']);
+  });
+
+  // A hung process keeps its connections open and accepts new ones, so no error ever occurs.
+  it.concurrent(
+    'waits for a server that hangs no longer than the timeout, then not at all, and uses it when it is back',
+    async () => {
+      const server = await startRedisServer(path);
+      const clock = createTestClock();
+      const { redis, states, outcomes, options } = await connected({ url: server.url }, clock);
+      server.freeze();
+      options.commandTimeoutMs = 50;
+      for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
+      expect(await failure(set(redis))).toBe('Redis is not available');
+      expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
+      // After a failed trial, the client opens a new connection. That connection hangs too.
+      clock.advance(1);
+      expect(await failure(set(redis))).toBe('Redis did not reply in time');
+      server.thaw();
+      options.commandTimeoutMs = PATIENT.commandTimeoutMs;
+      await until(() => states.at(-1) === 'available');
+      clock.advance(1);
+      await set(redis);
+      expect(states).toEqual(['available', 'away Redis did not reply in time', 'available']);
+    },
+  );
+
+  it.concurrent('replaces a connection that works no longer although it is open', async () => {
+    const [old, current] = [await startRedisServer(path), await startRedisServer(path)];
+    const clock = createTestClock();
+    const { redis } = await connected({ url: old.url }, clock);
+    const control = await connected({ url: old.url });
+    const clients = async () => String(await control.redis.command('', ['INFO', 'stats']));
+    const countOf = (text: string) => Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
+    const before = countOf(await clients());
+    await control.redis.command('', ['REPLICAOF', '127.0.0.1', String(current.port)]);
+    // READONLY means that the server has become a replica. If its name now points to the new primary, a new connection
+    // reaches that server.
+    expect(['READONLY', 'LOADING', 'MASTERDOWN']).toContain(await failure(set(redis)));
+    await eventually(async () => {
+      await failure(set(redis));
+      clock.advance(1);
+      return countOf(await clients()) >= before + 2;
+    });
+    await accepted(control.redis, '', ['REPLICAOF', 'NO', 'ONE']);
+    await accepted(redis, 'k', ['SET', 'k', 'v'], clock);
+  });
+
+  it.concurrent('counts a full server as available, because it still replies', async () => {
+    const { url } = await startRedisServer(path, ['--maxmemory', '100kb', '--maxmemory-policy', 'noeviction']);
+    const { redis, outcomes } = await connected({ url });
+    for (let count = 0; count < 6; count++) expect(await failure(set(redis))).toBe('OOM');
+    expect(await redis.command('k', ['GET', 'k'])).toBeNull();
+    expect(redis.isAvailable()).toBe(true);
+    expect(outcomes).toEqual([...Array.from({ length: 6 }, () => 'refused'), 'ok']);
+  });
+
+  it.concurrent('treats a server that loads its data as away', async () => {
+    // The server loads for twenty seconds, unless the test ends the delays, and replies to commands meanwhile.
+    const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
+    const server = await startRedisServer(path, ['--dir', tempFolder(), ...slow]);
+    const clock = createTestClock();
+    const { redis, states } = await connected({ url: server.url }, clock);
+    const fill = { source: "for i = 1, 20000 do redis.call('SET', 'key' .. i, 'v') end" };
+    await redis.run(fill, ['k'], []);
+    await redis.command('', ['SAVE']);
+    await server.stop();
+    await until(() => states.length > 1);
+    await server.start(/Server initialized/);
+    const failures: unknown[] = [];
+    await eventually(async () => {
+      failures.push(await failure(set(redis)));
+      return failures.filter((one) => one === 'LOADING').length === 3;
+    });
+    expect(await failure(set(redis))).toBe('Redis is not available');
+    expect(states.at(-1)).toMatch(/^away/);
+    // A new connection would become available only after the server has loaded its data.
+    createConnection(server.port, '127.0.0.1').end('CONFIG SET key-load-delay 0\r\n').resume();
+    await accepted(redis, 'k', ['SET', 'k', 'v'], clock);
+    expect(states.at(-1)).toBe('available');
+  });
+
+  it.concurrent('delivers messages again after the connection was lost', async () => {
+    const server = await startRedisServer(path);
+    const { redis } = await connected({ url: server.url });
+    const heard: string[] = [];
+    await redis.subscribe('c', (message) => void heard.push(message));
+    await redis.command('', ['PUBLISH', 'c', 'one']);
+    await until(() => heard.includes('one'));
+    await server.stop();
+    await server.start();
+    await eventually(async () => {
+      await accepted(redis, '', ['PUBLISH', 'c', 'two']);
+      return heard.includes('two');
+    });
   });
 });
 
