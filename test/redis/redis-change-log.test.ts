@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { SharedChange } from '../../src/model/change-log.ts';
 import type { Redis } from '../../src/redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../src/redis/redis-change-log.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { connectTo, startRedisServer } from '../builders/redis-server.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { until } from '../builders/until.ts';
 
 const purge = (...tags: string[]): SharedChange => ({ kind: 'purge', tags });
@@ -18,14 +18,14 @@ interface Member {
 }
 
 /** Opens the log for one gateway, and records what the gateway's listener receives. */
-function member(url: string, maxChanges = 10_000): Member {
-  const redis = connectTo(url);
+function member(url: string, prefix = 'log'): Member {
+  const redis = connectTo(url, { prefix });
   const heard: string[] = [];
   const faults: string[] = [];
   const log = openRedisChangeLog({
     redis,
     clock: systemClock,
-    maxChanges,
+    maxChanges: 10_000,
     listener: {
       apply(change, _number, own) {
         if (change.kind === 'demote') throw new Error('a bug');
@@ -35,7 +35,7 @@ function member(url: string, maxChanges = 10_000): Member {
     },
     onFault: (message, error) => void faults.push(`${message}: ${error instanceof Error ? error.message : ''}`),
   });
-  cleanUpAfterTest(async () => {
+  cleanUpAfterFile(async () => {
     await log.close();
     redis.close();
   });
@@ -64,16 +64,27 @@ redis.call('XADD', KEYS[1], '1-1', 'change', ARGV[1], 'id', 'one')
 return redis.call('XADD', KEYS[1], '2-1', 'change', ARGV[1], 'id', 'two')`,
 };
 
+// The tests run at the same time, because most of them wait until a gateway next checks the log.
 needsProgram('redis', 'the log of shared changes', (path) => {
-  const opened = async (url: string) => {
-    const one = member(url);
+  const opened = async (url: string, prefix?: string) => {
+    const one = member(url, prefix);
     await until(() => one.log.position() !== undefined);
     return one;
   };
+  let shared: RedisServer;
+  beforeAll(async () => {
+    shared = await startRedisServer(path);
+  });
+  let logs = 0;
+  /** Returns the prefix of an empty log on the server that the tests share. */
+  const emptyLog = () => `log${(logs += 1)}`;
+  const openedPair = async () => {
+    const prefix = emptyLog();
+    return Promise.all([opened(shared.url, prefix), opened(shared.url, prefix)]);
+  };
 
-  it('delivers every change to all gateways in the same order', async () => {
-    const { url } = await startRedisServer(path);
-    const [a, b] = [await opened(url), await opened(url)];
+  it.concurrent('delivers every change to all gateways in the same order', async () => {
+    const [a, b] = await openedPair();
     await Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? a : b).log.append(purge(`node:${index}`))));
     await until(() => a.log.position()?.number === 50 && b.log.position()?.number === 50);
     const tags = (one: Member) => one.heard.slice(1).map((text) => text.split(' ')[1]);
@@ -81,9 +92,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     expect(a.heard.filter((text) => text.startsWith('own'))).toHaveLength(25);
   });
 
-  it('delivers the changes that were made while a gateway was disconnected', async () => {
+  it.concurrent('delivers the changes that were made while a gateway was disconnected', async () => {
     const { url } = await startRedisServer(path);
-    const [a, b] = [await opened(url), await opened(url)];
+    const [a, b] = await Promise.all([opened(url), opened(url)]);
     await a.log.append(purge('before'));
     await until(() => b.heard.includes('other before'));
     const control = connectTo(url);
@@ -97,9 +108,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // After a restart without persistence, a server restarts its count at 0. A reader that trusted the numbers alone
   // would skip every change, and serve purged pages, until the count reached its position.
-  it('resets every gateway after the server has lost its data', async () => {
+  it.concurrent('resets every gateway after the server has lost its data', async () => {
     const server = await startRedisServer(path);
-    const [a, b] = [await opened(server.url), await opened(server.url)];
+    const [a, b] = await Promise.all([opened(server.url), opened(server.url)]);
     await a.log.append(purge('one'));
     await until(() => b.heard.includes('other one'));
     await server.stop();
@@ -113,9 +124,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // If a disconnected gateway lost one of its own purges from the queue, the other gateways would serve the purged
   // pages until they expire.
-  it('makes every gateway forget everything if more changes wait than can be stored', async () => {
+  it.concurrent('makes every gateway forget everything if more changes wait than can be stored', async () => {
     const server = await startRedisServer(path, PERSISTENT);
-    const [a, b] = [await opened(server.url), await opened(server.url)];
+    const [a, b] = await Promise.all([opened(server.url), opened(server.url)]);
     await server.stop();
     for (let index = 0; index < 1_200; index++) await a.log.append(purge(`node:${index}`));
     await a.log.append({ kind: 'reread', document: 'overrides' });
@@ -124,9 +135,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await until(() => b.heard.slice(before).includes('reset') && a.heard.includes('own reread'));
   });
 
-  it('applies each waiting change once', async () => {
+  it.concurrent('applies each waiting change once', async () => {
     const server = await startRedisServer(path, PERSISTENT);
-    const [a, b] = [await opened(server.url), await opened(server.url)];
+    const [a, b] = await Promise.all([opened(server.url), opened(server.url)]);
     await server.stop();
     for (let index = 0; index < 10; index++) await a.log.append(purge('same'));
     await server.start();
@@ -138,10 +149,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // A new version can append a kind of change that an old version does not know, such as a new kind of revocation. The
   // old version must neither stop at this change nor skip it as if it had applied it.
-  it('resets a gateway for a change that it does not know, and continues', async () => {
-    const { url } = await startRedisServer(path);
-    const a = await opened(url);
-    const b = await opened(url);
+  it.concurrent('resets a gateway for a change that it does not know, and continues', async () => {
+    const [a, b] = await openedPair();
     for (const text of ['{"kind":"new","thing":1}', '{"kind":"purge","tags":[1]}', 'not JSON', 'null']) {
       const before = b.heard.length;
       await until(() => a.log.position()?.number === b.log.position()?.number);
@@ -156,7 +165,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // Someone who can write to Redis, or another program that uses the same keys, must not be able to stop the gateways
   // from receiving each other's changes.
-  it.each([
+  it.concurrent.each([
     ['a foreign entry at the end', ['XADD', 'log', '*', 'a', 'b']],
     ['a stream of another type', ['SET', 'log', 'x']],
     ['a head of another type', ['SET', 'head', 'x']],
@@ -164,8 +173,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     ['a head with a wrong number', ['HSET', 'head', 'number', 'NaN']],
     ['a lost stream', ['DEL', 'log']],
   ])('begins a new lineage after %s', async (_what, [name = '', key = '', ...rest]) => {
-    const { url } = await startRedisServer(path);
-    const [a, b] = [await opened(url), await opened(url)];
+    const [a, b] = await openedPair();
     await a.log.append(purge('before'));
     await until(() => b.heard.includes('other before'));
     const at = a.redis.key('changes', key);
@@ -181,9 +189,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // After a failover, the new primary may lack the latest changes and reuse their numbers. A gateway that has applied a
   // lost change would then skip the change that now has its number.
-  it('resets a gateway whose latest change was replaced by another one', async () => {
-    const { url } = await startRedisServer(path);
-    const a = await opened(url);
+  it.concurrent('resets a gateway whose latest change was replaced by another one', async () => {
+    const a = await opened(shared.url, emptyLog());
     await a.log.append(purge('kept'));
     await a.log.append(purge('lost'));
     const key = a.redis.key('changes', 'log');
@@ -192,9 +199,8 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await until(() => a.heard.slice(before).includes('reset'));
   });
 
-  it('reports a listener that throws, resets it, and continues', async () => {
-    const { url } = await startRedisServer(path);
-    const [a, b] = [await opened(url), await opened(url)];
+  it.concurrent('reports a listener that throws, resets it, and continues', async () => {
+    const [a, b] = await openedPair();
     await a.log.append({ kind: 'demote', operation: 'listQuestions' });
     await a.log.append(purge('after'));
     await until(() => b.heard.includes('other after'));
@@ -204,9 +210,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // A full server still replies to reads, but no gateway can append its purges. A gateway that considered itself up to
   // date would serve purged pages for as long as the server is full.
-  it('is not in sync while the server accepts no changes', async () => {
+  it.concurrent('is not in sync while the server accepts no changes', async () => {
     const { url } = await startRedisServer(path);
-    const [a, b] = [await opened(url), await opened(url)];
+    const [a, b] = await Promise.all([opened(url), opened(url)]);
     await until(() => b.log.syncedAt() > 0);
     await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '1']);
     const fullAt = Date.now();
@@ -221,25 +227,28 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   // A gateway does not know the number of its own purge until it has applied the entry. Until then, it could use a
   // page in Redis that another gateway fetched before the purge.
-  it('reports its own changes until it has applied them as entries, also after the server was away', async () => {
-    const server = await startRedisServer(path);
-    const a = await opened(server.url);
-    const appending = a.log.append(purge('one'));
-    expect([...a.log.unapplied()]).toEqual([purge('one')]);
-    await appending;
-    await until(() => [...a.log.unapplied()].length === 0);
-    await server.stop();
-    await a.log.append(purge('two'));
-    await a.log.append(purge('two'));
-    expect([...a.log.unapplied()]).toEqual([purge('two')]);
-    const resets = () => a.heard.filter((text) => text === 'reset').length;
-    const before = resets();
-    await server.start();
-    await until(() => resets() > before && a.heard.includes('own two'));
-    expect([...a.log.unapplied()]).toEqual([]);
-  });
+  it.concurrent(
+    'reports its own changes until it has applied them as entries, also after the server was away',
+    async () => {
+      const server = await startRedisServer(path);
+      const a = await opened(server.url);
+      const appending = a.log.append(purge('one'));
+      expect([...a.log.unapplied()]).toEqual([purge('one')]);
+      await appending;
+      await until(() => [...a.log.unapplied()].length === 0);
+      await server.stop();
+      await a.log.append(purge('two'));
+      await a.log.append(purge('two'));
+      expect([...a.log.unapplied()]).toEqual([purge('two')]);
+      const resets = () => a.heard.filter((text) => text === 'reset').length;
+      const before = resets();
+      await server.start();
+      await until(() => resets() > before && a.heard.includes('own two'));
+      expect([...a.log.unapplied()]).toEqual([]);
+    },
+  );
 
-  it('is in sync only while the server replies', async () => {
+  it.concurrent('is in sync only while the server replies', async () => {
     const server = await startRedisServer(path);
     const a = await opened(server.url);
     await until(() => a.log.syncedAt() > 0);
