@@ -3,14 +3,14 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Builds the release: JavaScript in dist/. The package takes bin/, config/ and schemas/ directly from the repository.
+// Arguments are passed on to the compiler, such as --noCheck, which skips the check of the types.
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const compiled = spawnSync(process.execPath, [compiler, '--project', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
+const args = ['--project', join(root, 'tsconfig.build.json'), ...process.argv.slice(2)];
+const compiled = spawnSync(process.execPath, [compiler, ...args], { stdio: 'inherit' });
 if (compiled.status === 0) {
   // Copies the other files needed by the program, such as the console's pages and the scanner.
   cpSync(join(root, 'src'), dist, { recursive: true, filter: (path) => !path.endsWith('.ts') });

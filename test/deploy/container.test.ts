@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
@@ -105,12 +105,14 @@ describe('the Dockerfile', () => {
 
 needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   let image: UnpackedImage;
+  /** The result of a health check to which nothing responds. It takes seconds, so it is awaited in the last test. */
+  let unanswered: Promise<string>;
   beforeAll(async () => {
     image = unpackImage(busybox);
-    // The first start stores compiled code, as it does in the Dockerfile.
-    const first = await start(image);
-    await first.stop();
-    image.seal();
+    const silent = createTcpServer().listen(0, '127.0.0.1');
+    cleanUpAfterFile(() => silent.close());
+    await once(silent, 'listening');
+    unanswered = check({ ADMIN_PORT: String((silent.address() as AddressInfo).port) });
   });
 
   const check = async (env: Readonly<Record<string, string>>) => {
@@ -130,93 +132,101 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
 
-  // The last tests end the gateway.
-  describe('started with its default command', { shuffle: false }, () => {
-    let gateway: Awaited<ReturnType<typeof start>>;
-    let files: readonly string[];
-    beforeAll(async () => {
-      files = filesOf(image.root);
-      const env = { PORTICO_ADMIN_TOKEN: TOKEN, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
-      gateway = await start(image, env, cleanUpAfterFile);
-    });
-
-    it('serves requests without privileges', async () => {
-      const page = await fetch(`${gateway.public}/services/v2/question.json?pageSize=1`, {
-        headers: { authorization: basic('alice', 'alice') },
+  // The second start reads the compiled code that the first one has stored.
+  describe('the gateway in the image', { shuffle: false }, () => {
+    // This start stores compiled code, as it does in the Dockerfile. The last test ends the gateway.
+    describe('started with its default command', () => {
+      let gateway: Awaited<ReturnType<typeof start>>;
+      let files: readonly string[];
+      beforeAll(async () => {
+        files = filesOf(image.root);
+        gateway = await start(image, { PORTICO_ADMIN_TOKEN: TOKEN }, cleanUpAfterFile);
       });
-      expect([page.status, (await fetch(`${gateway.admin}/readyz`)).status]).toEqual([200, 200]);
-      expect(readdirSync(join(image.root, 'data', '.portico'))).toContain('ledger.db');
+
+      it('serves requests without privileges', async () => {
+        const page = await fetch(`${gateway.public}/services/v2/question.json?pageSize=1`, {
+          headers: { authorization: basic('alice', 'alice') },
+        });
+        expect([page.status, (await fetch(`${gateway.admin}/readyz`)).status]).toEqual([200, 200]);
+        expect(readdirSync(join(image.root, 'data', '.portico'))).toContain('ledger.db');
+      });
+
+      it('has a console that operators reach with the variables of the documented command', async () => {
+        const [line = ''] =
+          /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
+        expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
+        for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
+          expect(line).toContain(flag);
+        const console = (headers: Record<string, string>) => fetch(`${gateway.admin}/console/`, { headers });
+        expect((await console({})).status).toBe(401);
+        expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
+      });
+
+      it('passes its health check', async () => {
+        expect(await check(gateway.env)).toBe('passes');
+      });
+
+      it('ends without an error and has written only to the volume and compiled code', async () => {
+        expect(await gateway.stop()).toBe(0);
+        expect(filesOf(image.root).filter((file) => !file.includes('/node_modules/.cache/'))).toEqual(files);
+      });
     });
 
-    it('has a console that operators reach with the variables of the documented command', async () => {
-      const [line = ''] =
-        /^docker run [^`]*?portico$/m.exec(readText('docs/deployment.md').replaceAll('\\\n', ' ')) ?? [];
-      expect(line).toMatch(/-p 127\.0\.0\.1:8081:8081 .*-e PORTICO_ADMIN_TOKEN /);
-      for (const flag of ['--read-only', '--tmpfs /tmp', '--cap-drop ALL', `-v portico:${settings.volume}`])
-        expect(line).toContain(flag);
-      const console = (headers: Record<string, string>) => fetch(`${gateway.admin}/console/`, { headers });
-      expect((await console({})).status).toBe(401);
-      expect((await console({ authorization: basic('operator', TOKEN) })).status).toBe(200);
-    });
+    describe('started again as a pod of the Helm chart', () => {
+      let said = '';
 
-    it('passes its health check, but not while it accepts connections and does not respond', async () => {
-      expect(await check(gateway.env)).toBe('passes');
-      gateway.child.kill('SIGSTOP');
-      expect(await check(gateway.env)).toBe('fails with 1');
-      gateway.child.kill('SIGCONT');
-    });
+      it('has its files, variables, secrets and probes, and writes only to the volume', async () => {
+        image.seal();
+        const upstream = await startFakeUpstream(({ user }) => ({
+          status: user === 'portico' ? 200 : 401,
+          json: EMPTY_PAGE,
+        }));
+        const config = `mode: strict\nupstream: { url: ${upstream.url} }\nlisten: { lameDuckSeconds: 0 }\n`;
+        const chart = renderChart({
+          config,
+          upstreamUsername: 'portico',
+          secrets: { upstreamPassword: { name: 'legacy', key: 'password' } },
+        });
+        const object = (name: string) => parse(chart.get(name) ?? '', { version: '1.1' }) as unknown;
+        const { data } = object('configmap.yaml') as { data: Record<string, string> };
+        const { containers, volumes } = (object('deployment.yaml') as Pod).spec.template.spec;
+        const [container] = containers;
+        const secrets = { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' };
+        // The default mode in Kubernetes is 0644, and Portico does not start if files with secrets have this mode.
+        const modeOf = (name: string) => {
+          const { configMap, projected } = volumes.find((one) => one.name === name) ?? {};
+          return (configMap ?? projected)?.defaultMode ?? 0o644;
+        };
+        image.mount('/etc/portico', data, modeOf('config'));
+        image.mount('/run/secrets/portico', secrets, modeOf('secrets'));
+        const env = Object.fromEntries(container.env.map(({ name, value = 'portico-7d9f' }) => [name, value]));
+        const files = filesOf(image.root);
+        const gateway = await start(image, { ...env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+        for (const { path, port } of [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
+          ({ httpGet }) => httpGet,
+        )) {
+          expect(port).toBe('admin');
+          expect((await fetch(`${gateway.admin}${path}`)).status).toBe(200);
+        }
+        const console = await fetch(`${gateway.admin}/console/`, {
+          headers: { authorization: basic('operator', TOKEN) },
+        });
+        expect(console.status).toBe(200);
+        expect(upstream.requests.some(({ password }) => password === 'secret-of-portico')).toBe(true);
+        expect(await gateway.stop()).toBe(0);
+        expect(filesOf(image.root)).toEqual(files);
+        said = (await gateway.done).err;
+      });
 
-    it('ends without an error and has written only to the volume', async () => {
-      expect(await gateway.stop()).toBe(0);
-      expect(filesOf(image.root)).toEqual(files);
+      it('has read the compiled code that the first start stored', () => {
+        const count = (text: string) => said.split(text).length - 1;
+        expect(count('was accepted')).toBeGreaterThan(300);
+        // V8 rejects code that was compiled with other flags, such as code stored by other commands. A gateway changes
+        // the flags when it is ready, so code that the first start read after that may be rejected.
+        expect(count('was rejected')).toBeLessThan(5);
+        expect(count('was not initialized')).toBeLessThan(20);
+      });
     });
-
-    it('has read the compiled code that the build stored', async () => {
-      await gateway.stop();
-      const { err } = await gateway.done;
-      const count = (text: string) => err.split(text).length - 1;
-      expect(count('was accepted')).toBeGreaterThan(300);
-      // V8 rejects code that was compiled with other flags. This includes code stored by other commands.
-      expect(count('was rejected')).toBe(0);
-      expect(count('was not initialized')).toBeLessThan(20);
-    });
-  });
-
-  it('runs as a pod of the Helm chart: with its files, variables, secrets and probes', async () => {
-    const upstream = await startFakeUpstream(({ user }) => ({
-      status: user === 'portico' ? 200 : 401,
-      json: EMPTY_PAGE,
-    }));
-    const config = `mode: strict\nupstream: { url: ${upstream.url} }\nlisten: { lameDuckSeconds: 0 }\n`;
-    const chart = renderChart({
-      config,
-      upstreamUsername: 'portico',
-      secrets: { upstreamPassword: { name: 'legacy', key: 'password' } },
-    });
-    const object = (name: string) => parse(chart.get(name) ?? '', { version: '1.1' }) as unknown;
-    const { data } = object('configmap.yaml') as { data: Record<string, string> };
-    const { containers, volumes } = (object('deployment.yaml') as Pod).spec.template.spec;
-    const [container] = containers;
-    const secrets = { 'admin-token': `${TOKEN}\n`, 'upstream-password': 'secret-of-portico\n' };
-    // The default mode in Kubernetes is 0644, and Portico does not start if files with secrets have this mode.
-    const modeOf = (name: string) => {
-      const { configMap, projected } = volumes.find((one) => one.name === name) ?? {};
-      return (configMap ?? projected)?.defaultMode ?? 0o644;
-    };
-    image.mount('/etc/portico', data, modeOf('config'));
-    image.mount('/run/secrets/portico', secrets, modeOf('secrets'));
-    const env = Object.fromEntries(container.env.map(({ name, value = 'portico-7d9f' }) => [name, value]));
-    const gateway = await start(image, env);
-    for (const { path, port } of [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
-      ({ httpGet }) => httpGet,
-    )) {
-      expect(port).toBe('admin');
-      expect((await fetch(`${gateway.admin}${path}`)).status).toBe(200);
-    }
-    const console = await fetch(`${gateway.admin}/console/`, { headers: { authorization: basic('operator', TOKEN) } });
-    expect(console.status).toBe(200);
-    expect(upstream.requests.some(({ password }) => password === 'secret-of-portico')).toBe(true);
-    expect(await gateway.stop()).toBe(0);
   });
 
   describe('the health check', () => {
@@ -251,6 +261,10 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       const closed = await freePort();
       const env = { ADMIN_PORT: String(closed), http_proxy: `http://127.0.0.1:${proxy}` };
       expect(await check(env)).toBe('fails with 1');
+    });
+
+    it('fails if the connection is accepted but nothing responds', async () => {
+      expect(await unanswered).toBe('fails with 1');
     });
 
     it.each([
