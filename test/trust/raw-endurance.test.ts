@@ -53,7 +53,12 @@ async function expectNoSockets(): Promise<void> {
 }
 
 describe('the table of raw messages, sent again and again,', () => {
-  const ROUNDS = process.env['PORTICO_FUZZ'] === 'long' ? 12 : 1;
+  const isLong = process.env['PORTICO_FUZZ'] === 'long';
+  const ROUNDS = isLong ? 12 : 1;
+  // A short run sends every second message. raw-requests.test.ts sends all of them, but does not measure memory.
+  const MESSAGES = RAW_CASES.filter((_, at) => isLong || at % 2 === 0);
+  // Compiled code and bounded caches still grow a little, but by less than a kilobyte per message.
+  const MAX_HELD = isLong ? 8_000_000 : 1_000_000;
   const targets = (id: number) => ({
     id: String(id),
     target: `/services/v2/comment/${id}.json`,
@@ -64,7 +69,7 @@ describe('the table of raw messages, sent again and again,', () => {
   const round = async () => {
     for (const gateway of both()) {
       const side = { port: portOf(gateway), upstream: fake, targets };
-      await mapInParallel(RAW_CASES, 16, async (one) => void (await runRawCase(side, one)));
+      await mapInParallel(MESSAGES, 16, async (one) => void (await runRawCase(side, one)));
     }
     fake.requests.length = 0;
   };
@@ -75,8 +80,7 @@ describe('the table of raw messages, sent again and again,', () => {
     const held = await heldMemory(async () => {
       for (let count = 0; count < ROUNDS; count += 1) await round();
     });
-    // Compiled code and bounded caches still grow a little, but by less than a kilobyte per message.
-    expect(held).toBeLessThan(ROUNDS === 1 ? 2_000_000 : 8_000_000);
+    expect(held).toBeLessThan(MAX_HELD);
     await expectNoSockets();
     for (const gateway of both()) expect((await gateway.call('/services/v2/comment/271.json')).status).toBe(200);
   });
@@ -139,29 +143,44 @@ describe('a client that does not finish', () => {
     'a chunk that is larger than any memory': `${HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{`,
   };
 
-  // The attack, known as Slowloris: a client opens many connections and leaves an unfinished request on each.
-  it('with its request gets 408 in time, and the connection is closed', async () => {
-    const all = both().flatMap((gateway) =>
-      Object.entries(UNFINISHED).map(([name, bytes]) => ({ name, bytes, gateway })),
-    );
-    const results = await Promise.all(
-      all.map(async ({ name, bytes, gateway }) => [name, await sendBytes(portOf(gateway), bytes)] as const),
-    );
-    for (const [name, { text, broken }] of results)
-      expect([name, statusesIn(text), broken]).toEqual([name, [408], false]);
-    expect(fake.requests).toEqual([]);
-    await expectNoSockets();
-  });
-
-  it('and sends a byte from time to time gets no more time for it', async () => {
-    const socket = connect(portOf(strict), '127.0.0.1');
+  /** Sends a byte from time to time without ever finishing the headers. Returns everything received. */
+  async function drip(port: number): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString('latin1')));
     socket.on('error', () => undefined);
-    const drip = setInterval(() => socket.write('x'), 50);
+    const timer = setInterval(() => socket.write('x'), 50);
     socket.write('GET /services/v2/comment/1.json HTTP/1.1\r\nHost: x\r\nX-A: ');
     await once(socket, 'close');
-    clearInterval(drip);
-    expect(statusesIn(text)).toEqual([408]);
+    clearInterval(timer);
+    return text;
+  }
+
+  // All clients wait for the same time limit, so they connect at the same time.
+  const results: [name: string, result: Awaited<ReturnType<typeof sendBytes>>][] = [];
+  let dripped = '';
+  let forwarded = 0;
+  beforeAll(async () => {
+    fake.requests.length = 0;
+    const all = both().flatMap((gateway) =>
+      Object.entries(UNFINISHED).map(async ([name, bytes]) => {
+        results.push([name, await sendBytes(portOf(gateway), bytes)]);
+      }),
+    );
+    [dripped] = await Promise.all([drip(portOf(strict)), ...all]);
+    forwarded = fake.requests.length;
+  });
+
+  // The attack, known as Slowloris: a client opens many connections and leaves an unfinished request on each.
+  it('with its request gets 408 in time, and the connection is closed', async () => {
+    expect(results).toHaveLength(2 * Object.keys(UNFINISHED).length);
+    for (const [name, { text, broken }] of results)
+      expect([name, statusesIn(text), broken]).toEqual([name, [408], false]);
+    expect(forwarded).toBe(0);
+    await expectNoSockets();
+  });
+
+  it('and sends a byte from time to time gets no more time for it', () => {
+    expect(statusesIn(dripped)).toEqual([408]);
   });
 });
