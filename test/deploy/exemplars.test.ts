@@ -22,7 +22,7 @@ interface ExemplarResponse {
 async function startPrometheus(path: string, target: string): Promise<string> {
   const folder = tempFolder();
   const config = { scrape_configs: [{ job_name: 'portico', static_configs: [{ targets: [target] }] }] };
-  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify({ global: { scrape_interval: '1s' }, ...config }));
+  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify({ global: { scrape_interval: '200ms' }, ...config }));
   const child = spawn(path, [
     `--config.file=${join(folder, 'prometheus.yml')}`,
     `--storage.tsdb.path=${join(folder, 'data')}`,

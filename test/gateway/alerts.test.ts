@@ -34,9 +34,10 @@ const brokenType: FakeHandler = (request) => {
 };
 
 needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) => {
+  // The tests mostly wait for promtool, so they run at the same time.
   const alerts = async (scrapes: Promise<[string, string]>) => alertsBetween(promtool, ...(await scrapes));
 
-  it('are silent for pages from the upstream and from memory', async () => {
+  it.concurrent('are silent for pages from the upstream and from memory', async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         for (const sort of ['newest', 'active', 'voted']) await call(`${LIST}?sort=${sort}`);
@@ -47,7 +48,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual([]);
   });
 
-  it("report denied callers and refused parameters only to the contract's owner", async () => {
+  it.concurrent("report denied callers and refused parameters only to the contract's owner", async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         await call('/services/v2/group/7/user.json', { user: 'alice' });
@@ -57,7 +58,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual(['PorticoNewRequestViolations']);
   });
 
-  it('report that responses break the contract', async () => {
+  it.concurrent('report that responses break the contract', async () => {
     const fired = await alerts(
       scrapesAround(brokenType, async (call) => {
         for (const sort of ['newest', 'active', 'voted']) await call(`${LIST}?sort=${sort}`);
@@ -66,7 +67,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual(['PorticoAnswersBreakContract', 'PorticoNewViolations', 'PorticoWouldRefuse']);
   });
 
-  it('report that the upstream breaks every connection and that calls to it are paused', async () => {
+  it.concurrent('report that the upstream breaks every connection and that calls to it are paused', async () => {
     const fired = await alerts(
       scrapesAround(
         (_request, response) => void response.destroy(),
@@ -83,7 +84,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     ]);
   });
 
-  it('report that the roles file and the upstream disagree', async () => {
+  it.concurrent('report that the roles file and the upstream disagree', async () => {
     const fired = await alerts(
       scrapesAround(
         () => errorText(403, PERMISSION_HTML),
@@ -93,7 +94,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toContain('PorticoPermissionMismatch');
   });
 
-  it('report password guessing', async () => {
+  it.concurrent('report password guessing', async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         for (let attempt = 0; attempt < 90; attempt += 1)

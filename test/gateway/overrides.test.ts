@@ -6,7 +6,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { until } from '../builders/until.ts';
+import { watchTimers } from '../builders/watch-timers.ts';
 
 const LIST = '/services/v2/idea.json';
 const DRIFT: FakeAnswer = { json: { list: [], listCount: 'none' } };
@@ -214,12 +214,14 @@ describe('overrides', () => {
     const clock = createTestClock();
     const gateway = await start({ cache: { enabled: false } }, clock);
     drift = DRIFT;
+    const checks = watchTimers(1000);
     await set(gateway, LOWERED, { forMinutes: 1 });
     expect((await gateway.call(LIST)).status).toBe(200);
     clock.advance(59.999);
     expect((await gateway.call(LIST)).status).toBe(200);
     clock.advance(0.001);
-    await until(() => gateway.log.some((line) => line.includes('an override expired')));
+    checks.runNow();
+    expect(gateway.log.filter((line) => line.includes('an override expired'))).toHaveLength(1);
     expect((await gateway.call(LIST)).status).toBe(502);
     await gateway.gateway.services.overrides.written();
     expect(trail().map(({ event }) => event)).toEqual(['set', 'expired']);

@@ -5,6 +5,7 @@ import { finished } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createListenerServer } from '../../src/http/listen.ts';
 import { until } from '../builders/until.ts';
+import { watchTimers } from '../builders/watch-timers.ts';
 import { LISTENER, serve, talk } from './serve.ts';
 
 const get = (path = '/', ...headers: string[]) => [`GET ${path} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n');
@@ -167,10 +168,13 @@ describe('a malformed message after valid ones', () => {
   // accepted.
   it('ends its connection even if the client does not', async () => {
     const { port, connections } = await listening();
+    const lastReads = watchTimers(1000);
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     client.write(BAD);
     client.resume();
     await once(client, 'end');
+    expect(connections.size).toBe(1);
+    lastReads.runNow();
     await until(() => connections.size === 0);
     client.destroy();
   });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { queryObjects } from 'node:v8';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client } from 'undici';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Upstream } from '../../src/upstream/create-upstream.ts';
 import { decodeForInspection } from '../../src/upstream/response-body.ts';
@@ -23,6 +23,7 @@ import { upstreamAt } from './support/settings.ts';
 import { textOf } from '../builders/exchange.ts';
 import { drain, endOf, streamOf } from '../builders/streamed-body.ts';
 import { until } from '../builders/until.ts';
+import { watchTimers } from '../builders/watch-timers.ts';
 
 const noHeaders: HeaderPairs = [];
 const get = { method: 'GET', target: '/a.json', headers: noHeaders, mode: 'buffered' } as const;
@@ -31,18 +32,6 @@ const observed = { ...get, mode: 'transparent' } as const;
 
 const ok = (request: RawRequest) => reply(request, 200, 'x');
 const half = (request: RawRequest) => request.socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
-
-/** Observes the timers that are started with a delay from now on. Returns a function that counts those still running. */
-function countTimers(delayMs: number): { started(): number; running(): number } {
-  const starts = vi.spyOn(globalThis, 'setTimeout');
-  const ends = vi.spyOn(globalThis, 'clearTimeout');
-  const started = () => starts.mock.results.filter((_, index) => starts.mock.calls[index]?.[1] === delayMs);
-  const hasEnded = (timer: unknown) => ends.mock.calls.some(([ended]) => ended === timer);
-  return {
-    started: () => started().length,
-    running: () => started().filter(({ value }) => !hasEnded(value)).length,
-  };
-}
 
 describe('a request to the upstream', () => {
   it('has the base path in front of its raw target', async () => {
@@ -303,7 +292,7 @@ describe('a transparent response', () => {
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs });
     const answer = await upstream.exchange(observed);
     const body = streamOf(answer.body);
-    const pauses = countTimers(clientTimeoutMs);
+    const pauses = watchTimers(clientTimeoutMs);
     let received = 0;
     body.read({
       part(part) {
@@ -576,7 +565,7 @@ describe('an exchange fails', () => {
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx'),
     );
     const totalTimeoutMs = 59_999;
-    const limit = countTimers(totalTimeoutMs);
+    const limit = watchTimers(totalTimeoutMs);
     const exchange = upstreamAt(server.origin, { totalTimeoutMs }).exchange(observed);
     // The limit ends with the head of the response. After that, the body may take any amount of time.
     await until(() => limit.started() === 1 && limit.running() === 0);

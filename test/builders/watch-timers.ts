@@ -1,0 +1,36 @@
+import { vi } from 'vitest';
+
+/** The timers with a certain delay that the current test has started. */
+export interface WatchedTimers {
+  /** Returns the number of timers started so far. */
+  started(): number;
+  /** Returns the number of timers that have been neither cleared nor run by `runNow`. */
+  running(): number;
+  /** Runs the callbacks of the running timers at once, as if their delay were over. */
+  runNow(): void;
+}
+
+/**
+ * Watches the timers that are started with a delay, in milliseconds, during the rest of the current test. A test that
+ * knows the delay need not wait for it. The timers themselves still work as usual.
+ */
+export function watchTimers(delayMs: number): WatchedTimers {
+  const starts = vi.spyOn(globalThis, 'setTimeout');
+  const ends = vi.spyOn(globalThis, 'clearTimeout');
+  const started = () =>
+    starts.mock.calls.flatMap(([callback, delay], index) => {
+      const timer = starts.mock.results[index]?.value as NodeJS.Timeout;
+      return delay === delayMs ? [{ callback, timer }] : [];
+    });
+  const running = () => started().filter(({ timer }) => !ends.mock.calls.some(([ended]) => ended === timer));
+  return {
+    started: () => started().length,
+    running: () => running().length,
+    runNow() {
+      for (const { callback, timer } of running()) {
+        clearTimeout(timer);
+        callback();
+      }
+    },
+  };
+}
