@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { isPlainObject, membersOf } from '../lib/plain-object.ts';
 import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
-import { type Redis, type RedisReply, type RedisScript, RedisUnavailable } from './connect-redis.ts';
+import { type Redis, type RedisReply, type RedisScript, RedisUnavailable, untilAvailable } from './connect-redis.ts';
 
 /** The dependencies of a change log. */
 interface ChangeLogParts {
@@ -263,6 +263,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const follow = async () => {
     const blocking = redis.duplicate();
     closing.signal.addEventListener('abort', () => blocking.close(), { once: true });
+    // Usually, both connections open soon. An attempt before that would only cause a longer wait.
+    await Promise.all([redis, blocking].map((one) => untilAvailable(one, RETRY_MS)));
     while (!closing.signal.aborted) {
       try {
         await catchUp();
