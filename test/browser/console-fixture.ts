@@ -22,12 +22,14 @@ export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstre
   readonly chaos?: readonly string[];
   /** False for a read-only console, which needs no token. */
   readonly token?: boolean;
+  /** True if the tests advance the clock of the pages, for example with `soon`. */
+  readonly ownClock?: boolean;
 }
 
 /** Starts everything before a suite's tests and stops it afterwards. */
 export function withConsole(
   browserPath: string,
-  { chaos = [], token = true, ...options }: FixtureOptions = {},
+  { chaos = [], token = true, ownClock = false, ...options }: FixtureOptions = {},
 ): ConsoleFixture {
   let browser: Browser | undefined;
   let reference: ReferenceServer | undefined;
@@ -52,7 +54,7 @@ export function withConsole(
   };
   const open = (own: ContextOptions): Promise<BrowserContext> => {
     if (browser === undefined) throw new Error('the browser is not running');
-    return openContext(browser, running().adminUrl, { ...(!token && { token: null }), ...own });
+    return openContext(browser, running().adminUrl, { ownClock, ...(!token && { token: null }), ...own });
   };
   return {
     gateway: running,

@@ -1,13 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { axeFindings } from './axe-findings.ts';
 import { withConsole } from './console-fixture.ts';
+import { soon } from './open-console.ts';
 
 const GONE = 'The gateway is not responding.';
-const NETWORK = { tolerate: /ERR_FAILED/ };
-const OPTIONS = { ...NETWORK, ownClock: true };
+const OPTIONS = { tolerate: /ERR_FAILED/ };
 
 /** Makes the gateway unreachable until the returned function is called. */
 async function cutOff(page: Page): Promise<() => Promise<void>> {
@@ -15,15 +14,8 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
   return () => page.unroute('**/api/**');
 }
 
-/** Advances the page's clock until the expected event happens, so that the test does not have to wait for a retry. */
-async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
-  const ended = happened.then(() => true);
-  for (let done = false; !done; done = await Promise.race([ended, wait(50, false)]))
-    await page.clock.fastForward(30_000);
-}
-
 needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
-  const { visit } = withConsole(path);
+  const { visit } = withConsole(path, { ownClock: true });
 
   it('reports this once, keeps its data, and resumes automatically', async () => {
     await visit(
@@ -79,9 +71,9 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await page.evaluate("location.hash = '#/permissions?target=/services/v2/question.json&as=alice'");
         await page.locator('#explained').getByText(GONE).waitFor();
         await back();
-        await page.getByText('alice (verified)').waitFor();
+        await soon(page, page.getByText('alice (verified)').waitFor());
       },
-      NETWORK,
+      OPTIONS,
     );
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 /** The token of the test gateways. */
@@ -46,8 +47,23 @@ export async function openContext(
     const page = await context.newPage();
     await page.goto(`${adminUrl.replace('//', `//operator:${token}@`)}/console/icon.svg`);
   }
-  if (ownClock) await context.clock.install();
+  if (ownClock) {
+    // Requests keep their real time limits, because advancing the clock would end all requests in progress.
+    await context.addInitScript('globalThis.realTimeout = AbortSignal.timeout');
+    await context.clock.install();
+    await context.addInitScript('AbortSignal.timeout = realTimeout');
+  }
   return context;
+}
+
+/**
+ * Advances the clock of a page until something has happened, so that the test does not have to wait until the page
+ * fetches its data again. The page's context needs `ownClock`.
+ */
+export async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
+  const ended = happened.then(() => true);
+  for (let done = false; !done; done = await Promise.race([ended, wait(50, false)]))
+    await page.clock.fastForward(30_000);
 }
 
 /** Opens a page of the console and records its errors. */

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
+import { soon } from './open-console.ts';
 
 const LIST = '/services/v2/idea.json';
 
 needsProgram('chromium', 'the page of overrides', (path) => {
-  const { gateway, visit } = withConsole(path);
+  const { gateway, visit } = withConsole(path, { ownClock: true });
 
   it('sets an override with a reason and an end, shows it on every page, and ends it', async () => {
     await visit('#/overrides', async (page) => {
@@ -26,7 +27,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       await row.getByText('operator, 127.0.0.1').waitFor();
       await row.getByText(/^in (?:29|30) min/).waitFor();
       expect((await gateway().call(LIST)).status).toBe(503);
-      await page.getByRole('link', { name: '1 override', exact: true }).waitFor();
+      await soon(page, page.getByRole('link', { name: '1 override', exact: true }).waitFor());
       await row.getByRole('button', { name: 'End now disable of listIdeas' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'End now' }).click();
       await page.getByText('No override is active.').waitFor();

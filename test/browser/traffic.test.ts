@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
+import { soon } from './open-console.ts';
 
 needsProgram('chromium', 'the page of traffic', (path) => {
-  const { gateway, visit } = withConsole(path, { token: false });
+  const { gateway, visit } = withConsole(path, { token: false, ownClock: true });
 
   it('shows calls shortly after they are made, by operation, with errors and hits, and refreshes itself until it is paused', async () => {
     await visit('', async (page) => {
@@ -13,7 +14,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       await gateway().call('/services/v2/question.json?pageSize=3');
       await gateway().call('/services/v2/question.json?page=x');
       const row = page.getByRole('row', { name: /^listQuestions GET \S+ 3 / });
-      await row.waitFor();
+      await soon(page, row.waitFor());
       const cells = await row.getByRole('cell').allInnerTexts();
       // The cells show requests, 4xx, 5xx and the hit ratio. The rate and the latencies are skipped because they depend
       // on how long the test takes.
