@@ -56,13 +56,17 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     for (const fingerprint of removed) stored.delete(fingerprint);
     return removed.length;
   };
+  let forgotten = 0;
   const forget = (before: number) => {
+    // All entries are searched, so this is done only once per hour.
+    if (hourOf(before) === forgotten) return;
+    forgotten = hourOf(before);
     for (const stored of Object.values(shares))
       for (const [fingerprint, entry] of stored) {
         if (entry.lastSeenAt < before) stored.delete(fingerprint);
-        else entry.counts.forget(hourOf(before));
+        else entry.counts.forget(forgotten);
       }
-    traffic.forget(hourOf(before));
+    traffic.forget(forgotten);
   };
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) add(delta, batch.release);
