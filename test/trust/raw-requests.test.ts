@@ -1,4 +1,4 @@
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -62,8 +62,8 @@ beforeAll(async () => {
   sides.set('the admin side', { port: Number(new URL(strict.adminUrl).port), upstream: fake, targets: admin });
   const files = tlsFiles();
   const secure = await start({ listen: { tls: files.options } });
-  const dial = (port: number) =>
-    connectTls({ port, host: '127.0.0.1', ca: files.authority.cert, servername: 'localhost' });
+  const secureContext = createSecureContext({ ca: files.authority.cert });
+  const dial = (port: number) => connectTls({ port, host: '127.0.0.1', secureContext, servername: 'localhost' });
   sides.set(OVER_TLS, { port: portOf(secure), dial, upstream: fake, targets });
   sides.set('a stored page', { port: portOf(storing), upstream: fake, targets });
   sides.set('a documented path in observe mode', {
