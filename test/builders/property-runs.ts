@@ -1,20 +1,21 @@
 import { configureGlobal, readConfigureGlobal } from 'fast-check';
 import { beforeEach, expect } from 'vitest';
 
-const isLong = process.env['PORTICO_FUZZ'] === 'long';
+/** True for `PORTICO_FUZZ=long npm test` and for `npm run prove`, which try more than an ordinary run of the tests. */
+export const isLongRun = process.env['PORTICO_FUZZ'] === 'long';
 
 /**
  * Returns the number of runs for a property test that drives whole gateways. `PORTICO_FUZZ=long npm test` and `npm run
  * prove` try ten times as many values as usual.
  */
-export const propertyRuns = (usual: number): number => (isLong ? 10 * usual : usual);
+export const propertyRuns = (usual: number): number => (isLongRun ? 10 * usual : usual);
 
 /**
  * Makes every property test in the current file try the same values in each run, so that a run never fails by chance.
  * Each test has its own seed. Long runs try new values each time.
  */
 export function seedPropertyTests(): void {
-  if (isLong) return;
+  if (isLongRun) return;
   beforeEach(() => {
     let seed = 0;
     for (const letter of expect.getState().currentTestName ?? '')

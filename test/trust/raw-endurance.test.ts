@@ -5,6 +5,7 @@ import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { heldMemory } from '../builders/held-memory.ts';
+import { isLongRun } from '../builders/property-runs.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 import { RAW_CASES } from './raw-cases.ts';
@@ -53,12 +54,11 @@ async function expectNoSockets(): Promise<void> {
 }
 
 describe('the table of raw messages, sent again and again,', () => {
-  const isLong = process.env['PORTICO_FUZZ'] === 'long';
-  const ROUNDS = isLong ? 12 : 1;
+  const ROUNDS = isLongRun ? 12 : 1;
   // A short run sends every second message. raw-requests.test.ts sends all of them, but does not measure memory.
-  const MESSAGES = RAW_CASES.filter((_, at) => isLong || at % 2 === 0);
+  const MESSAGES = RAW_CASES.filter((_, at) => isLongRun || at % 2 === 0);
   // Compiled code and bounded caches still grow a little, but by less than a kilobyte per message.
-  const MAX_HELD = isLong ? 8_000_000 : 1_000_000;
+  const MAX_HELD = isLongRun ? 8_000_000 : 1_000_000;
   const targets = (id: number) => ({
     id: String(id),
     target: `/services/v2/comment/${id}.json`,
