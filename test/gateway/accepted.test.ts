@@ -92,7 +92,7 @@ describe('a failure of the upstream', () => {
     const first = await gatewayWith(baseline, { ledger });
     const reported = String((await call(first, 'first')).headers['contract-status']);
     const fingerprint = /^violations;.*report=(\w+)/.exec(reported)?.[1] ?? '';
-    await first.gateway.close();
+    await first.close();
     writeFileSync(baseline, JSON.stringify({ accepted: [{ fingerprint, reason: 'known', owner: 'team q' }] }));
     const second = await gatewayWith(baseline, { ledger });
     expect((await call(second, 'second')).headers['contract-status']).toBe(reported);
@@ -104,7 +104,7 @@ describe('a failure of the upstream', () => {
     const rows = violationRows(await services.ledger.snapshot(), second.gateway.baseline?.read(), Date.now());
     expect(entries.map((one) => one.fingerprint)).toContain(fingerprint);
     expect(rows.filter(({ accepted }) => accepted !== undefined)).toEqual([]);
-    await second.gateway.close();
+    await second.close();
     const config = join(folder, 'portico.yaml');
     writeFileSync(config, JSON.stringify({ contract: { baseline }, ledger, roles: { file: ROLES } }));
     const { code, err } = await runInProcess(['check', '--config', config]);
