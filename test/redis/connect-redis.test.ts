@@ -23,7 +23,7 @@ interface Connection {
 }
 
 /** The limits for a test that repeats its commands because its server disappears. */
-const SHORT = { commandTimeoutMs: 200, connectTimeoutMs: 1_000 };
+const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {
   const options = { ...REDIS_DEFAULTS, ...PATIENT, ...given };
@@ -257,7 +257,6 @@ async function startCluster(path: string): Promise<readonly RedisServer[]> {
     busPorts.map((busPort) => startRedisServer(path, [...args, '--cluster-port', busPort])),
   );
   const nodes = await Promise.all(servers.map(async ({ url }) => (await connected({ url })).redis));
-  const [first] = nodes;
   for (const [index, node] of nodes.entries()) {
     const from = Math.ceil((16_384 / 3) * index);
     const to = Math.ceil((16_384 / 3) * (index + 1)) - 1;
@@ -265,8 +264,10 @@ async function startCluster(path: string): Promise<readonly RedisServer[]> {
     // Without explicit epochs, two nodes could claim the same one.
     await node.command('', ['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)]);
   }
+  // If only one node met the others, these would learn of each other by gossip, which is sent once a second.
   for (const [index, { port }] of servers.entries())
-    if (index > 0) await first?.command('', ['CLUSTER', 'MEET', '127.0.0.1', String(port), busPorts[index] ?? '']);
+    for (const node of nodes.slice(0, index))
+      await node.command('', ['CLUSTER', 'MEET', '127.0.0.1', String(port), busPorts[index] ?? '']);
   const complete = 'cluster_state:ok\r\ncluster_slots_assigned:16384';
   for (const node of nodes)
     await eventually(async () => String(await node.command('', ['CLUSTER', 'INFO'])).includes(complete));
