@@ -11,9 +11,8 @@ export async function startFleet(
   { config, ...more }: Omit<TestGatewayOptions, 'upstream'> = {},
 ): Promise<TestGateway[]> {
   const redis = { url, ...(config?.['redis'] as object | undefined) };
-  const gateways: TestGateway[] = [];
-  for (let index = 0; index < count; index += 1)
-    gateways.push(await startTestGateway({ upstream, ...more, config: { ...config, redis } }));
+  const start = () => startTestGateway({ upstream, ...more, config: { ...config, redis } });
+  const gateways = await Promise.all(Array.from({ length: count }, start));
   await until(() => gateways.every((one) => sharedBy(one).changes.position() !== undefined));
   return gateways;
 }

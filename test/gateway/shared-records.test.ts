@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { until } from '../builders/until.ts';
@@ -61,20 +64,22 @@ needsProgram('redis', 'the records of a fleet', (path) => {
   it('are shown by the console, for the fleet and for each gateway', async () => {
     drift = DRIFT;
     const clock = createTestClock();
-    const [a, b] = await fleet(['a', 'b'], {}, clock);
+    const [a] = await fleet(['a'], {}, clock);
+    const listed = (one: TestGateway) => one.gateway.services.shared?.instances.list() ?? [];
+    await until(() => listed(a).length === 1);
+    // A gateway learns of the others when it reports to Redis, so the one that starts last knows them at once.
+    const [b] = await fleet(['b'], { redis: a.gateway.settings.redis }, clock);
     for (const gateway of [a, b, b]) await gateway.call(LIST);
     for (const gateway of [a, b]) {
       await gateway.gateway.services.ledger.flush();
       clock.advance(1);
     }
-    const api = async (name: string) => (await a.admin(`/console/api/${name}`)).json;
+    const api = async (name: string) => (await b.admin(`/console/api/${name}`)).json;
     const counted = (count: number) =>
       expect.arrayContaining([expect.objectContaining({ at: '/listCount', count })]) as unknown;
     expect(await api('violations')).toMatchObject({ rows: counted(3), replicas: ['b', 'a'] });
     expect(await api('violations?replica=b')).toMatchObject({ rows: counted(2) });
-    const listed = () => a.gateway.services.shared?.instances.list() ?? [];
-    // The first gateway learns of the second when it next sends its own report.
-    await until(() => listed().length === 2);
+    await until(() => listed(b).length === 2);
     expect(await api('fleet')).toMatchObject({
       instances: [
         { name: 'a', ready: true, mode: 'strict' },
@@ -85,9 +90,9 @@ needsProgram('redis', 'the records of a fleet', (path) => {
         { replica: 'a', requests: 1 },
       ],
     });
-    expect(await a.metric('portico_fleet_instances')).toBe(2);
-    expect(await a.metric('portico_fleet_variants{property="baseline"}')).toBe(1);
-    expect(await a.metric('portico_fleet_variants{property="contract"}')).toBe(1);
+    expect(await b.metric('portico_fleet_instances')).toBe(2);
+    expect(await b.metric('portico_fleet_variants{property="baseline"}')).toBe(1);
+    expect(await b.metric('portico_fleet_variants{property="contract"}')).toBe(1);
   });
 
   const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
@@ -217,7 +222,9 @@ needsProgram('redis', 'the records of a fleet', (path) => {
   });
 
   it('are not read by a command if Redis cannot be reached, which the command reports', async () => {
-    const env = { REDIS_URL: 'redis://127.0.0.1:1', UPSTREAM_URL: fake.url };
+    const file = join(tempFolder(), 'portico.yaml');
+    writeFileSync(file, JSON.stringify({ redis: { connectTimeoutMs: 100 } }), { mode: 0o600 });
+    const env = { REDIS_URL: 'redis://127.0.0.1:1', UPSTREAM_URL: fake.url, PORTICO_CONFIG: file };
     const { code, err } = await runInProcess(['report'], env);
     expect(code).toBe(1);
     expect(err).toContain('the server cannot be reached, so the ledger cannot be read');
