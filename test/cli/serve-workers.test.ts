@@ -118,6 +118,7 @@ describe('a gateway with two workers', () => {
       contract: { ...config.contract, baseline: join(folder, 'baseline.yaml') },
       ladder: { file: ladderFile, ...config.ladder },
       overrides: { file: join(folder, 'state', 'overrides.json') },
+      tracing: { exportSeconds: 0.2 },
       ledger: { file: join(folder, 'state', 'ledger.db') },
     };
     const roles = (await fastRoles()).replaceAll('demo: true', 'demo: false');
@@ -284,7 +285,7 @@ describe('a gateway with two workers', () => {
       startPortico(['serve'], {
         PORT: new URL(shared.url).port,
         ADMIN_PORT: '0',
-        PORTICO_DB: ':memory:',
+        UPSTREAM_URL: upstream.url,
         PORTICO_WORKERS: '2',
       }),
     );
