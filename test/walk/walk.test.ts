@@ -83,6 +83,16 @@ describe('walk', () => {
     expect(answers.map(({ exchange }) => exchange.arrival.path)).toContain('/services/v2/jobs/gdpr/1.json');
   });
 
+  it('uses ids from responses that a number cannot represent', async () => {
+    const large = '{"list":[{"id":9007199254740993,"type":"question"}]}';
+    const upstream = await startFakeUpstream(({ path }) =>
+      path.endsWith('/question.json') ? { headers: { 'Content-Type': 'application/json' }, body: large } : { json: {} },
+    );
+    const { answers } = await walkOf(upstream.url, { maxRequests: 40 });
+    const paths = answers.map(({ exchange }) => exchange.arrival.path);
+    expect(paths).toContain('/services/v2/node/9007199254740993/comment.json');
+  });
+
   it('reports differences', async () => {
     const server = await startReferenceServer({ complete: true, chaos: ['missing-field:title@6'] });
     const { traces } = await walkOf(server.url, { maxRequests: 20 });
