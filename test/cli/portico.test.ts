@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,6 @@ import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.t
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-kinds.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { OPERATIONS } from '../builders/operations.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
 import { until } from '../builders/until.ts';
 import { runInProcess } from './run-in-process.ts';
 import { reportingPackages } from './reporting-packages.ts';
@@ -191,19 +190,16 @@ describe('portico hash-password', () => {
 describe('portico serve in front of the reference server', () => {
   // All tests examine the same run.
   let banner = '';
-  let cached = 0;
   let response: Response | undefined;
   let authorization = '';
   let run: Finished;
   beforeAll(async () => {
     const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
-    const cache = tempFolder();
-    const env = { ...FREE, PORTICO_ROLES: ROLES, NODE_COMPILE_CACHE: cache, ...reportingPackages() };
+    const env = { ...FREE, PORTICO_ROLES: ROLES, ...reportingPackages() };
     const child = startPortico(['serve', '--config', file], env);
     cleanUpAfterFile(() => child.kill('SIGKILL'));
     const end = finished(child);
     banner = await untilSays(child, /portico_checks_total\n/);
-    cached = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
     const command = /curl -u (\w+):(\w+) '(http[^']+)'/.exec(banner);
     authorization = `Basic ${Buffer.from(`${command?.[1]}:${command?.[2]}`).toString('base64')}`;
     response = await fetch(command?.[3] ?? '', { headers: { authorization } });
@@ -221,10 +217,6 @@ describe('portico serve in front of the reference server', () => {
     expect(run.code).toBe(0);
     expect(run.out).toContain('"operation":"listQuestions"');
     expect(run.out).not.toContain(authorization);
-  });
-
-  it('stores its compiled code before it is ready, so that a process that is killed also makes the next start faster', () => {
-    expect(cached).toBeGreaterThan(500);
   });
 
   // A test of tracing checks that packages are reported if they are loaded.
