@@ -15,9 +15,11 @@ describe('packages that only some configurations need', () => {
         redis: { url: 'redis://127.0.0.1:1' },
         rateLimits: [{ name: 'all', requests: 1, windowSeconds: 1 }],
       }),
+      { mode: 0o600 },
     );
     const env = reportingPackages('@opentelemetry/sdk-trace');
-    const full = { ...env, PORTICO_CONFIG: config, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
+    const unused = 'http://127.0.0.1:1';
+    const full = { ...env, PORTICO_CONFIG: config, UPSTREAM_URL: unused, OTEL_EXPORTER_OTLP_ENDPOINT: unused };
     const { code, err } = await finished(startPortico(['serve', '--port', '0', '--admin-port', '0'], full));
     expect(code).toBe(1);
     for (const name of ['@opentelemetry/sdk-trace', 'rate-limiter-flexible', '@redis/client'])

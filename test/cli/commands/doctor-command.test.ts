@@ -27,12 +27,13 @@ describe('portico doctor', () => {
   it('ends in a configuration that portico check accepts without a warning', async () => {
     const folder = tempFolder();
     await portico(folder, ['init']);
-    const env = { PORTICO_PASSWORD: 'admin' };
-    const ran = await portico(
-      folder,
-      ['doctor', reference.url, ...QUICK, '--user', 'admin', '--output', 'found.yaml'],
-      env,
-    );
+    writeFileSync(join(folder, 'taken.yaml'), 'text of the user');
+    const doctor = (output: string) =>
+      portico(folder, ['doctor', reference.url, ...QUICK, '--user', 'admin', '--output', output], {
+        PORTICO_PASSWORD: 'admin',
+      });
+    // Most of an examination is waiting, so both run at the same time.
+    const [ran, refused] = await Promise.all([doctor('found.yaml'), doctor('taken.yaml')]);
     expect(ran.code).toBe(0);
     const checked = await portico(folder, ['check', '--config', 'found.yaml']);
     expect(checked).toEqual({ code: 0, out: expect.stringMatching(/^OK: found\.yaml/) as string, err: '' });
@@ -42,9 +43,10 @@ describe('portico doctor', () => {
     // Each recommended key has a reason next to it.
     for (const line of text.split('\n').filter((one) => /: \S/.test(one) && !one.includes('#')))
       expect(text).toMatch(new RegExp(`# .*\\n${line.replaceAll(/[[\]{}.*+?^$|()\\]/g, String.raw`\$&`)}`));
-    // Existing files are never overwritten.
-    const again = await portico(folder, ['doctor', reference.url, ...QUICK, '--output', 'found.yaml']);
-    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('found.yaml already exists') as string });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('taken.yaml already exists') as string });
+    expect(readFileSync(join(folder, 'taken.yaml'), 'utf8'), 'existing files are never overwritten').toBe(
+      'text of the user',
+    );
   });
 
   it('shows its plan and sends nothing without --yes if nobody can be asked', async () => {
