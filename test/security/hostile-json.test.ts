@@ -47,7 +47,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
 ];
 
 /** Hostile bodies of the size that most tests use. */
-const HOSTILE = hostile(MEGABYTE / 2);
+const HOSTILE = hostile(MEGABYTE / 4);
 
 /** Returns the longest time, in milliseconds, for which the work blocked the event loop. */
 async function longestHold(act: () => Promise<void>): Promise<number> {
