@@ -57,7 +57,8 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     for (const one of gateways) expect(await one.metric('portico_redis_unsynced_seconds')).toBeLessThan(5);
   });
 
-  it('shares nothing between two fleets that use the same server with different prefixes', async () => {
+  // The other tests run at the same time, because they mostly wait for a gateway to try again.
+  it.concurrent('shares nothing between two fleets that use the same server with different prefixes', async () => {
     const server = await startRedisServer(path);
     const [one, other] = [await startTitled(), await startTitled()];
     const rateLimits = [{ name: 'all', requests: 3, windowSeconds: 60 }];
@@ -77,7 +78,7 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     expect([(await read(a)).status, (await read(a)).status, (await read(b)).status]).toEqual([200, 429, 200]);
   });
 
-  it('serves requests while each reply of Redis takes as long as the timeout', async () => {
+  it.concurrent('serves requests while each reply of Redis takes as long as the timeout', async () => {
     const server = await startRedisServer(path);
     const proxy = await startTcpProxy(server.port);
     const { upstream } = await startTitled();
@@ -96,25 +97,28 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
     await until(() => sharedBy(gateway).redis.isAvailable() && sharedBy(gateway).follower.isSynced());
   });
 
-  it('starts with a wrong password, says why it is alone, and joins when the password is right', async () => {
-    const server = await startRedisServer(path, ['--requirepass', 'right-password']);
-    const { upstream } = await startTitled();
-    const gateway = await startTestGateway({
-      upstream,
-      config: { redis: { url: `redis://:wrong@127.0.0.1:${server.port}` } },
-    });
-    await until(() => gateway.log.some((line) => line.includes('Redis is not available')));
-    expect(gateway.log.join('')).toMatch(/"reason":"(?:WRONGPASS|NOAUTH)"/);
-    expect((await read(gateway)).status).toBe(200);
-    expect((await gateway.admin('/readyz')).status).toBe(200);
-    const control = connectTo(`redis://:right-password@127.0.0.1:${server.port}`);
-    await until(() => control.isAvailable());
-    await control.command('', ['CONFIG', 'SET', 'requirepass', 'wrong']);
-    await until(() => sharedBy(gateway).redis.isAvailable() && sharedBy(gateway).follower.isSynced());
-    control.close();
-  });
+  it.concurrent(
+    'starts with a wrong password, says why it is alone, and joins when the password is right',
+    async () => {
+      const server = await startRedisServer(path, ['--requirepass', 'right-password']);
+      const { upstream } = await startTitled();
+      const gateway = await startTestGateway({
+        upstream,
+        config: { redis: { url: `redis://:wrong@127.0.0.1:${server.port}` } },
+      });
+      await until(() => gateway.log.some((line) => line.includes('Redis is not available')));
+      expect(gateway.log.join('')).toMatch(/"reason":"(?:WRONGPASS|NOAUTH)"/);
+      expect((await read(gateway)).status).toBe(200);
+      expect((await gateway.admin('/readyz')).status).toBe(200);
+      const control = connectTo(`redis://:right-password@127.0.0.1:${server.port}`);
+      await until(() => control.isAvailable());
+      await control.command('', ['CONFIG', 'SET', 'requirepass', 'wrong']);
+      await until(() => sharedBy(gateway).redis.isAvailable() && sharedBy(gateway).follower.isSynced());
+      control.close();
+    },
+  );
 
-  it('says which permission an ACL user lacks, and serves requests meanwhile', async () => {
+  it.concurrent('says which permission an ACL user lacks, and serves requests meanwhile', async () => {
     const server = await startRedisServer(path, '--user gw on >secret ~other* &* +@all'.split(' '));
     const { upstream } = await startTitled();
     const gateway = await startTestGateway({
@@ -134,7 +138,7 @@ needsProgram('redis', 'a fleet under odd conditions', (path) => {
 
   // A gateway receives SIGTERM while it holds a page's lock. The others must receive the page from it or fetch the page
   // themselves.
-  it('lets nobody wait for a page in vain if the gateway that fetches it is closed', async () => {
+  it.concurrent('lets nobody wait for a page in vain if the gateway that fetches it is closed', async () => {
     const server = await startRedisServer(path);
     const { upstream, fetches } = await startTitled();
     const config = { listen: { drainSeconds: 60 } };

@@ -26,6 +26,7 @@ const from = (address: string, call: Call = {}): Call => ({
 const budgets = ({ headers }: Answer) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 
+// The tests run at the same time. Each has its own server and gateways, and some wait for them.
 needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) => {
   const startPair = async (rateLimits: readonly Rule[]) => {
     const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
@@ -46,7 +47,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     return { server, upstream, gateways, inTurn, statuses };
   };
 
-  it('apply to both together, and the headers state the remaining budget', async () => {
+  it.concurrent('apply to both together, and the headers state the remaining budget', async () => {
     const { gateways, inTurn, upstream } = await startPair([{ name: 'all', requests: 4, windowSeconds: 60 }]);
     const answers = await inTurn(6, QUESTIONS);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429]);
@@ -64,7 +65,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     for (const gateway of gateways) expect(await gateway.metric(series)).toBe(1);
   });
 
-  it('count simultaneous requests exactly', async () => {
+  it.concurrent('count simultaneous requests exactly', async () => {
     const { gateways } = await startPair([{ name: 'all', requests: 20, windowSeconds: 60 }]);
     const answers = await Promise.all(
       gateways.flatMap((gateway) => Array.from({ length: 25 }, () => gateway.call(QUESTIONS))),
@@ -73,14 +74,14 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  it('allow requests again when the window is over', async () => {
+  it.concurrent('allow requests again when the window is over', async () => {
     const { statuses } = await startPair([{ name: 'all', requests: 1, windowSeconds: 1 }]);
     expect(await statuses(1, QUESTIONS)).toEqual([200]);
     await eventually(async () => (await statuses(1, QUESTIONS))[0] === 200);
   });
 
-  describe('by key', () => {
-    it('give each caller a budget, wherever the caller comes from', async () => {
+  describe.concurrent('by key', () => {
+    it.concurrent('give each caller a budget, wherever the caller comes from', async () => {
       const { statuses } = await startPair([{ name: 'own', requests: 2, windowSeconds: 60 }]);
       const [alice, bob] = [{ user: 'alice' }, { user: 'bob' }];
       expect(await statuses(2, QUESTIONS, from('192.0.2.1', alice))).toEqual([200, 200]);
@@ -88,14 +89,14 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
       expect(await statuses(3, QUESTIONS, from('192.0.2.1', bob))).toEqual([200, 200, 429]);
     });
 
-    it('give each network a budget, whoever sends the requests', async () => {
+    it.concurrent('give each network a budget, whoever sends the requests', async () => {
       const { statuses } = await startPair([{ name: 'net', per: 'network', requests: 2, windowSeconds: 60 }]);
       expect(await statuses(1, QUESTIONS, from('2001:db8::1', { user: 'alice' }))).toEqual([200]);
       expect(await statuses(2, QUESTIONS, from('2001:db8::2', { user: 'bob' }))).toEqual([200, 429]);
       expect(await statuses(1, QUESTIONS, from('2001:db8:0:1::1', { user: 'bob' }))).toEqual([200]);
     });
 
-    it('give a role one budget, and no budget to callers without it', async () => {
+    it.concurrent('give a role one budget, and no budget to callers without it', async () => {
       const rule = { name: 'role', per: 'role', roles: ['moderation'], requests: 2, windowSeconds: 60 };
       const { statuses, inTurn } = await startPair([rule]);
       expect(await statuses(1, QUESTIONS, { user: 'moderator' })).toEqual([200]);
@@ -104,13 +105,13 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
       expect(other && { status: other.status, ...budgets(other) }).toEqual({ status: 200 });
     });
 
-    it('apply to callers whose roles inherit the role of the rule', async () => {
+    it.concurrent('apply to callers whose roles inherit the role of the rule', async () => {
       const rule = { name: 'role', roles: ['anonymous'], requests: 1, windowSeconds: 60 };
       const { statuses } = await startPair([rule]);
       expect(await statuses(2, QUESTIONS, { user: 'alice' })).toEqual([200, 429]);
     });
 
-    it('apply only to the operations of a rule', async () => {
+    it.concurrent('apply only to the operations of a rule', async () => {
       const rule = { name: 'lists', operations: ['listQuestions'], requests: 1, windowSeconds: 60 };
       const { statuses, inTurn } = await startPair([rule]);
       expect(await statuses(2, QUESTIONS)).toEqual([200, 429]);
@@ -120,7 +121,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
   });
 
   // A wrong password must not use up the account owner's budget. Failed logins have separate limits.
-  it('do not count requests that authentication refuses, but those that permissions refuse', async () => {
+  it.concurrent('do not count requests that authentication refuses, but those that permissions refuse', async () => {
     const { statuses, inTurn } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
     for (const answer of await inTurn(3, QUESTIONS, { user: 'alice', password: 'wrong' })) {
       expect(answer.status).toBe(401);
@@ -131,17 +132,22 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
     expect(await statuses(1, QUESTIONS, { user: 'nobody' })).toEqual([429]);
   });
 
-  it('apply at each gateway alone while Redis is unavailable, and together again when it is back', async () => {
-    const { server, gateways, statuses } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
-    expect(await statuses(3, QUESTIONS)).toEqual([200, 200, 429]);
-    await server.stop();
-    await until(() => gateways.every((one) => !sharedBy(one).redis.isAvailable()));
-    expect(await statuses(6, QUESTIONS)).toEqual([200, 200, 200, 200, 429, 429]);
-    // Redis has lost its data, so the budget is full again.
-    await server.start();
-    await until(() => gateways.every((one) => sharedBy(one).redis.isAvailable() && sharedBy(one).follower.isSynced()));
-    expect(await statuses(3, QUESTIONS)).toEqual([200, 200, 429]);
-  });
+  it.concurrent(
+    'apply at each gateway alone while Redis is unavailable, and together again when it is back',
+    async () => {
+      const { server, gateways, statuses } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
+      expect(await statuses(3, QUESTIONS)).toEqual([200, 200, 429]);
+      await server.stop();
+      await until(() => gateways.every((one) => !sharedBy(one).redis.isAvailable()));
+      expect(await statuses(6, QUESTIONS)).toEqual([200, 200, 200, 200, 429, 429]);
+      // Redis has lost its data, so the budget is full again.
+      await server.start();
+      await until(() =>
+        gateways.every((one) => sharedBy(one).redis.isAvailable() && sharedBy(one).follower.isSynced()),
+      );
+      expect(await statuses(3, QUESTIONS)).toEqual([200, 200, 429]);
+    },
+  );
 });
 
 describe('rate limits of a gateway without Redis', () => {
