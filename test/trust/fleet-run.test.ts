@@ -18,7 +18,8 @@ needsProgram('redis', 'a fleet behind a balancer', (redis) => {
         {
           gateways: 2,
           callers: 16,
-          seconds: 4,
+          seconds: 3,
+          idleSeconds: 0.5,
           perSecond: 40,
           writeShare: 0.04,
           seed: 1,

@@ -28,6 +28,8 @@ export interface FleetSettings {
   readonly disturbed: boolean;
   /** Whether additional writes measure how fast purges arrive. */
   readonly probes: boolean;
+  /** How long the gateways are observed before they receive requests. By default, 2 seconds. */
+  readonly idleSeconds?: number;
   /** The run continues until this function returns true, even if that takes longer than `seconds`. */
   readonly until?: (seen: Seen) => boolean;
 }
@@ -114,7 +116,7 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
 
     await pause(500);
     const idle = await meter.read();
-    await pause(IDLE_SECONDS * 1000);
+    await pause((settings.idleSeconds ?? IDLE_SECONDS) * 1000);
     const idleCosts = costsBetween(idle, await meter.read());
     const idleCommandsPerSecond = sumOf(idleCosts.commands) / idleCosts.seconds / gateways.length;
 
@@ -213,12 +215,13 @@ async function startGateways(
 ): Promise<readonly GatewayProcess[]> {
   const roles = join(group.folder, 'fleet-roles.yaml');
   if (!existsSync(roles)) writeFileSync(roles, await fleetRoles(workload), { mode: 0o600 });
-  const gateways: GatewayProcess[] = [];
-  for (let index = 0; index < settings.gateways; index += 1) {
-    // The balancer's configuration contains the ports, so a gateway must keep its ports after a restart.
-    const listen = { port: await freePort(), adminPort: await freePort() };
-    gateways.push(
-      await startGateway(group, upstream, {
+  // The balancer's configuration contains the ports, so a gateway must keep its ports after a restart.
+  const listeners: { readonly port: number; readonly adminPort: number }[] = [];
+  for (let index = 0; index < settings.gateways; index += 1)
+    listeners.push({ port: await freePort(), adminPort: await freePort() });
+  return Promise.all(
+    listeners.map((listen) =>
+      startGateway(group, upstream, {
         config: {
           listen,
           roles: { file: roles },
@@ -235,9 +238,8 @@ async function startGateways(
           redis: { url: `redis://127.0.0.1:${redis}`, maxUnsyncedSeconds: settings.maxUnsyncedSeconds },
         },
       }),
-    );
-  }
-  return gateways;
+    ),
+  );
 }
 
 /** The counters at a given instant. */
