@@ -79,7 +79,7 @@ Each server is started, verified, warmed up, measured in all its rounds, and sto
 yardstick is the CPU time that a fixed task takes on the same core just before the server starts. If the yardsticks of
 two rows differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
 
-The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
+The warm-up sends at least ${formatNumber(requests, 0)} requests. For V8-based servers, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
 are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row states that the warm-up
 was incomplete.
 

@@ -29,7 +29,7 @@ function microMarkdown(lines: readonly MicroLine[], machine: Machine, startedAt:
     'This page shows the cost of Portico’s own modules, assembled as in the gateway. Each stage is called in a separate loop after a warm-up.',
     'Each call gets new strings, as if they had been read from a socket. The tables show the median of the',
     'batches, with the smallest and the largest value; batches during which another program ran on the core are excluded. The',
-    'column “bytes/call” shows how many bytes V8 allocated on its heap for each call.',
+    '“bytes/call” column shows how many bytes V8 allocated on its heap for each call.',
     '',
     ...machineLines(machine),
     '',
