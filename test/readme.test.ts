@@ -16,7 +16,7 @@ const PROGRAM = 'npm run -s portico -- ';
 /** The opening of docs/cli.md. */
 const CLI_PAGE = `# Commands
 
-This page is generated from the program's help texts, and a test compares the two. In a checkout, run
+This page is generated from the program's help text, and a test compares the two. In a checkout, run
 \`npm run -s portico -- COMMAND\`; if the package is installed, run \`portico COMMAND\`. The exit code is 0 for success, 1
 for configuration errors and failures, and 2 for usage errors. [cli.schema.json](cli.schema.json) describes the output
 of \`--format json\`.

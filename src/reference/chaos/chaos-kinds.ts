@@ -28,7 +28,7 @@ export const DRIFT_KINDS = [
   'wrong-envelope',
 ] as const satisfies readonly ChaosName[];
 
-/** The names of all kinds of chaos, for help texts. */
+/** The names of all kinds of chaos, for the help text. */
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
 /** Returns whether a text is the name of a kind of chaos. */
