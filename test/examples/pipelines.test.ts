@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
-import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { SAFE_OPERATIONS, WALKED_OPERATIONS } from '../builders/operations.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { processIoOf } from '../cli/process-io-of.ts';
@@ -86,7 +86,7 @@ async function installPortico(folder: string, env: Readonly<Record<string, strin
     void run().catch((error: unknown) => response.destroy(error as Error));
   });
   const port = await portOf(server);
-  cleanUpAfterTest(() => server.close());
+  cleanUpAfterFile(() => server.close());
   const program = join(folder, 'portico');
   writeFileSync(
     program,
@@ -181,11 +181,12 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
   };
 }
 
-describe.each([
+describe.concurrent.each([
   ['GitHub Actions', github()],
   ['GitLab', gitlab()],
 ])('the pipeline for %s', (_name, pipeline) => {
-  // The walk finds a violation and an advisory. An advisory never makes a pipeline fail.
+  // The walk finds a violation and an advisory. An advisory never makes a pipeline fail. Both pipelines run at the same
+  // time, because each waits for its server to start.
   it('fails on a new violation, and passes if only an advisory is not in the baseline', async () => {
     const failed = await runPipeline(pipeline, { faults: '--fault missing-field:type@6 --fault missing-field:slug@6' });
     expect(failed.said).toContain(`Walked ${WALKED_OPERATIONS.length} of ${SAFE_OPERATIONS.length} safe operations`);
