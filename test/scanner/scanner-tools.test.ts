@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { runFuzz } from '../../tools/scanner/fuzz.ts';
 import { fuzzScanner } from '../../tools/scanner/fuzz-scanner.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -30,12 +31,15 @@ describe('the tools of the scanner', () => {
     expect(run(tool, '--chekc').status).toBe(2);
   });
 
-  it('print the seed of a run, and make the same bodies of the same seed', () => {
-    const { status, stdout } = run('fuzz.ts', '--count', '200', '--seed', '3');
+  it('print the seed of a run, and make the same bodies of the same seed', async () => {
+    const out = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+    const status = await runFuzz(['--count', '200', '--seed', '3']);
     const { valid, invalid, closer, wrong } = fuzzScanner({ count: 200, seed: 3 });
-    expect(stdout).toBe(
-      `seed 3: 200 bodies, ${valid} valid, ${invalid} invalid, ${closer} valid but looked at closer\nno wrong results\n`,
-    );
+    expect(out.mock.calls).toEqual([
+      [`seed 3: 200 bodies, ${valid} valid, ${invalid} invalid, ${closer} valid but looked at closer`],
+      ['no wrong results'],
+    ]);
     expect([status, wrong]).toEqual([0, []]);
   });
 });

@@ -11,8 +11,20 @@ validator. Exits with 1 if the scanner accepts a body that they do not accept, o
 
 const MAX_SHOWN = 2_000;
 
-async function run(): Promise<number> {
+/** Parses the arguments, prints the result of the comparison and returns the exit code. */
+export async function runFuzz(args: readonly string[]): Promise<number> {
+  try {
+    return await run(args);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n\n${HELP}`);
+    return 2;
+  }
+}
+
+async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
+    args: [...args],
     options: { count: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
   });
   if (values.help === true) {
@@ -36,10 +48,4 @@ async function run(): Promise<number> {
   return wrong.length === 0 ? 0 : 1;
 }
 
-try {
-  process.exitCode = await run();
-} catch (error) {
-  if (!(error instanceof TypeError)) throw error;
-  console.error(`${error.message}\n\n${HELP}`);
-  process.exitCode = 2;
-}
+if (import.meta.main) process.exitCode = await runFuzz(process.argv.slice(2));
