@@ -158,22 +158,27 @@ export interface ConfigProblem {
 
 const MAX_PROBLEMS = 100;
 
-const validate = new Ajv2020({
-  allErrors: true,
-  strict: true,
-  strictTypes: false,
-  strictRequired: false,
-  verbose: true,
-  ownProperties: true,
-  formats: { regex: isRegex },
-  // The schema never changes, so a test validates it. Validating it here would double the compile time.
-  validateSchema: false,
-  meta: false,
-  code: { optimize: false },
-}).compile(configSchema());
+const compile = () =>
+  new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    verbose: true,
+    ownProperties: true,
+    formats: { regex: isRegex },
+    // The schema never changes, so a test validates it. Validating it here would double the compile time.
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
+  }).compile(configSchema());
+
+// Compiling the schema takes a tenth of a second, and some commands read no configuration.
+let validate: ReturnType<typeof compile> | undefined;
 
 /** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
 export function checkConfig(value: unknown): readonly ConfigProblem[] {
+  validate ??= compile();
   if (validate(value)) return [];
   return relevantErrors(validate.errors ?? [])
     .slice(0, MAX_PROBLEMS)
