@@ -147,20 +147,33 @@ function inTurn(accounts: readonly string[], most: number): string[] {
   return [...accounts.slice(first), ...accounts.slice(0, first)].slice(0, most);
 }
 
+/** How many documented reads a test sends. */
+interface Extent {
+  /** The number of permitted accounts that send each read. The accounts take turns. */
+  readonly accounts: number;
+  /**
+   * True if every query is sent for every set of ids. False if only the first query is sent for every set, and the
+   * others for one set.
+   */
+  readonly everywhere: boolean;
+}
+
 /**
- * Returns all documented reads. Each is sent by at most `most` permitted accounts, which take turns. If `isAgain` is
- * true for the number of its query, the last of these accounts sends the request twice, so that the second response is
- * a remembered or cached one, and a HEAD request follows.
+ * Returns the documented reads. The last account sends the first query twice, so that the second response is a
+ * remembered or cached one, and a HEAD request follows. If queries are sent everywhere, this applies to all of them.
  */
-const allReads = (most: number, isAgain: (query: number) => boolean): (readonly [target: string, call: Call])[] =>
+const allReads = ({ accounts, everywhere }: Extent): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
-    variantsOf(operation).flatMap((own) =>
-      (QUERIES[operation.id] ?? []).flatMap((query, number) => {
-        const target = targetOf(operation, query, own);
-        const allowed = inTurn(allowedFor(operation, target), most);
-        const asked = allowed.map((user) => once(target, { user }));
-        return isAgain(number) ? asked.concat(asked.slice(-1), [once(target, { method: 'HEAD' })]) : asked;
-      }),
+    variantsOf(operation).flatMap((own, variant) =>
+      (QUERIES[operation.id] ?? [])
+        .filter((_, query) => everywhere || query === 0 || variant === 0)
+        .flatMap((query, index) => {
+          const target = targetOf(operation, query, own);
+          const allowed = inTurn(allowedFor(operation, target), accounts);
+          const asked = allowed.map((user) => once(target, { user }));
+          const isRepeated = everywhere || index === 0;
+          return isRepeated ? asked.concat(asked.slice(-1), [once(target, { method: 'HEAD' })]) : asked;
+        }),
     ),
   );
 
@@ -208,17 +221,16 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so it is enough to use several accounts per target, and to repeat every
-// request, in one mode.
+// An account sees the same data in every mode, so it is enough to send all reads in one mode.
 describe.each([
-  ['strict', {}, propertyRuns(2), () => true],
-  ['staging', { cache: { enabled: false } }, propertyRuns(1), (query: number) => query === 0],
-  ['observe', {}, propertyRuns(1), (query: number) => query === 0],
-] as const)('a server without chaos, in %s', (mode, more, accounts, isAgain) => {
+  ['strict', {}, { accounts: propertyRuns(2), everywhere: true }],
+  ['staging', { cache: { enabled: false } }, { accounts: propertyRuns(1), everywhere: false }],
+  ['observe', {}, { accounts: propertyRuns(1), everywhere: false }],
+] as const)('a server without chaos, in %s', (mode, more, extent) => {
   it('leaves only advisories about absent fields in the ledger after many requests over all operations', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
-    const asked = (await askAll(gateway, allReads(accounts, isAgain))) + (await writeAll(gateway));
-    expect(asked).toBeGreaterThan(300);
+    const asked = (await askAll(gateway, allReads(extent))) + (await writeAll(gateway));
+    expect(asked).toBeGreaterThan(200);
     const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
     const others = entries.filter((entry) => !isIncompleteItem(entry));
     expect(others.length).toBeLessThan(entries.length);

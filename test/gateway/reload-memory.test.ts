@@ -4,7 +4,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { heldMemory } from '../builders/held-memory.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 
-const RELOADS = 20;
+const RELOADS = 14;
 
 // A configuration takes about 0.35 MB of memory. A single closure that retains the previous configuration also retains
 // all configurations before it.

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
@@ -210,9 +211,10 @@ describe('rules 12: a drain', () => {
     await fake.received(1);
     const closed = leaving.close();
     // Clients whose connections the operating system has already accepted are still served, so new connections are
-    // refused only after a moment.
+    // refused only after a moment. If they were opened without a pause, this moment would be longer.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {
+      await pause(20);
       const late = connect(portOf(leaving.url), '127.0.0.1');
       const [refused] = (await Promise.race([once(late, 'connect'), once(late, 'error')]).catch((error: unknown) => [
         error,

@@ -361,8 +361,14 @@ describe('the access log file', () => {
     });
 
     it('shows only known words of an undocumented target', () => {
+      // fast-check needs a second to prepare its own paths, and they rarely contain a known word.
+      const unit = fc.constantFrom(...'a b z A Z 0 9 - . _ ~ ! $ & ( ) * + , ; = : @ %20 %2F %C3%A9 %FF'.split(' '));
+      const segment = fc.oneof(fc.string({ unit, maxLength: 30 }), fc.constantFrom('node', 'v2', 'question.json', ''));
+      const randomPath = fc
+        .array(segment, { maxLength: 80, size: 'max' })
+        .map((all) => all.map((one) => `/${one}`).join(''));
       fc.assert(
-        fc.property(fc.webPath({ size: 'large' }), text, (path, query) => {
+        fc.property(randomPath, text, (path, query) => {
           const [line] = linesOf([undocumented({ target: `/services/v2${path}?${query}` })]);
           expect(String(line?.['path'])).toMatch(/^(?:\/(?:[a-zA-Z]*|v\d{1,2}|\{\})(?:\.json)?)*…?$/);
         }),
