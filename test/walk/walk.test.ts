@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
@@ -40,8 +40,14 @@ describe('walk', () => {
     return { summary, answers, traces, paused };
   }
 
-  it('requests every safe operation with known ids from a correct upstream and reports no difference', async () => {
-    const { summary, answers, traces, paused } = await walkOf(reference.server().url);
+  /** A walk of 200 requests to a correct upstream, which several tests examine. */
+  let whole: Awaited<ReturnType<typeof walkOf>>;
+  beforeAll(async () => {
+    whole = await walkOf(reference.server().url);
+  });
+
+  it('requests every safe operation with known ids from a correct upstream and reports no difference', () => {
+    const { summary, answers, traces, paused } = whole;
     expect(summary.walked.map(({ operation }) => operation).sort()).toEqual(
       WALKED_OPERATIONS.map(({ id }) => id).toSorted(),
     );
@@ -53,15 +59,15 @@ describe('walk', () => {
     expect(new Set(answers.map(({ exchange }) => exchange.arrival.target)).size).toBe(200);
   });
 
-  it('sends the plain requests of all operations before any variation', async () => {
+  it('sends the plain requests of all operations before any variation', () => {
     const count = WALKED_OPERATIONS.length;
-    const { answers } = await walkOf(reference.server().url, { maxRequests: count });
+    const answers = whole.answers.slice(0, count);
     expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(WALKED_OPERATIONS.map(() => undefined));
     expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(count);
   });
 
-  it('requests pages, sorts, projections, details, wrap, v1 and a page beyond the end, and reports none of them', async () => {
-    const { answers, traces } = await walkOf(reference.server().url);
+  it('requests pages, sorts, projections, details, wrap, v1 and a page beyond the end, and reports none of them', () => {
+    const { answers, traces } = whole;
     const asked = answers.map(({ exchange }) => exchange.arrival.query ?? '');
     for (const query of [
       'page=2',
@@ -101,18 +107,21 @@ describe('walk', () => {
     expect(new Set(places)).toEqual(new Set(['listQuestions /list/0/title']));
   });
 
-  it.each(['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'])(
-    'reports one kind of difference for one kind of misbehavior: %s',
-    async (fault) => {
-      const server = await startReferenceServer({ complete: true, chaos: [fault] });
-      const { traces } = await walkOf(server.url, { maxRequests: 150 });
-      await server.close();
-      const kinds = traces.flatMap(({ operation, violations }) =>
-        violations.map(({ keyword, at }) => `${operation} ${keyword} ${at.replaceAll(/\d+/g, '*')}`),
-      );
-      expect(new Set(kinds).size).toBe(1);
-    },
-  );
+  it('reports one kind of difference for each kind of misbehavior', async () => {
+    const chaos = ['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'];
+    const server = await startReferenceServer({ complete: true, chaos });
+    const { traces } = await walkOf(server.url, { maxRequests: 150 });
+    await server.close();
+    const kinds = traces.flatMap(({ operation, violations }) =>
+      violations.map(({ keyword, at }) => `${operation} ${keyword} ${at.replaceAll(/\d+/g, '*')}`),
+    );
+    expect([...new Set(kinds)].toSorted()).toEqual([
+      'listArticles type ',
+      'listGroupUsers undocumented-field /list/*/unexpectedField',
+      'listIdeas type /list/*/topics',
+      'listQuestions required /list/*/id',
+    ]);
+  });
 
   it('ends as unreachable and records nothing if the port is closed', async () => {
     const { summary, traces } = await walkOf('http://127.0.0.1:9');
