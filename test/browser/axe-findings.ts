@@ -11,18 +11,18 @@ interface Finding {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs in the browser. Makes axe compute the contrast of elements with the same look only once, because axe spends most
- * of its time on contrast, and the rows of a table look alike. A look consists of all styles that determine the
- * contrast: those of the text, and the backgrounds of the element and its ancestors. Elements that might cover others,
- * and looks whose contrast has not passed, are always checked.
+ * Runs in the browser. Makes axe compute the contrast of elements with the same look only once per visit, because axe
+ * spends most of its time on contrast, and the rows of a table and the headers of pages look alike. A look consists of
+ * all styles that determine the contrast: those of the text, and the backgrounds of the element and its ancestors.
+ * Elements that might cover others, and looks whose contrast has not passed, are always checked.
  */
 const SHARE_CONTRASTS = `(() => {
   const rule = axe._audit.rules.find(({ id }) => id === 'color-contrast');
   const check = axe._audit.checks['color-contrast'];
   const { matches } = rule;
   const { evaluate } = check;
+  const passed = new Set();
   let grounds;
-  let passed;
   const groundOf = (element) => {
     if (element === null) return '';
     if (!grounds.has(element)) {
@@ -49,7 +49,6 @@ const SHARE_CONTRASTS = `(() => {
   };
   window.runAxe = (options) => {
     grounds = new Map();
-    passed = new Set();
     return axe.run(document, options);
   };
 })()`;
