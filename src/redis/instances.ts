@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis, RedisScript } from './connect-redis.ts';
+import { type Redis, type RedisScript, untilAvailable } from './connect-redis.ts';
 import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 
 const BEAT_MS = 5_000;
-/** The interval until the first report succeeds. A gateway may start before its connection to Redis is open. */
+/** The interval until the first report succeeds. At most this long, that report waits for the connection to open. */
 const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;
@@ -54,7 +54,7 @@ export function openInstances(redis: Redis): Instances {
   return {
     start(facts) {
       own = facts;
-      void keepReporting();
+      void untilAvailable(redis, FIRST_BEAT_MS).then(keepReporting);
     },
     list() {
       if (own === undefined || performance.now() - heardAt > GONE_SECONDS * 1000) return [];

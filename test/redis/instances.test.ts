@@ -19,7 +19,6 @@ const factsOf = (name: string): InstanceFacts => ({
   ready: true,
 });
 
-// The connection is opened while the gateway starts, so the first report is usually too early.
 it('a gateway that cannot report when it starts tries again soon', async () => {
   vi.useFakeTimers();
   cleanUpAfterTest(() => void vi.useRealTimers());
@@ -29,7 +28,12 @@ it('a gateway that cannot report when it starts tries again soon', async () => {
     if (reports < 3) throw new RedisUnavailable();
     return [];
   };
-  const own = openInstances({ key: () => 'key', run, command: async () => null } as unknown as Redis);
+  const own = openInstances({
+    key: () => 'key',
+    run,
+    command: async () => null,
+    isAvailable: () => true,
+  } as unknown as Redis);
   own.start(() => factsOf('own'));
   await vi.advanceTimersByTimeAsync(1_000);
   expect([reports, own.list().map(({ name }) => name)]).toEqual([3, ['own']]);
