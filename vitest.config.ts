@@ -39,9 +39,9 @@ class SlowFirst extends BaseSequencer {
 }
 
 const WAITING =
-  /test\/browser\/|redis\/(?:connect-redis|redis-change-log)|store\/redis-store|identity-fleet|deploy\/exemplars|undocumented\/forward|gateway\/(?:fleet|shared-records|drain)/;
+  /test\/browser\/|redis\/connect-redis|deploy\/exemplars|undocumented\/forward|gateway\/fleet|examples\/pipelines/;
 const SLOW =
-  /cli\/serve-workers|examples\/pipelines|deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
+  /cli\/serve-workers|deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
@@ -96,6 +96,6 @@ export default defineConfig({
     // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     // Tests poll for results from other processes and sockets. This limit, too, only ends hung tests.
-    expect: { poll: { timeout: 120_000 } },
+    expect: { poll: { interval: 5, timeout: 120_000 } },
   },
 });

@@ -82,7 +82,7 @@ function fullCollections(serves: boolean): number {
     if (${serves}) useFlagsForServing();
     const survivors = [];
     for (let index = 0; index < 500_000; index++) survivors.push({ index });
-    for (let index = 0; index < 2000; index++) Buffer.allocUnsafeSlow(200_000);`,
+    for (let index = 0; index < 6000; index++) Buffer.allocUnsafeSlow(200_000);`,
     '--trace-gc',
   );
   return [...output.matchAll(/Mark-Compact/g)].length;
