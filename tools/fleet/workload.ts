@@ -30,7 +30,7 @@ export interface Page {
   readonly tags: readonly string[];
   readonly audience: Audience;
   readonly permissions: readonly string[];
-  /** The body. The upstream replaces `MARKER` in it. */
+  /** The body. It contains `MARKER`, which the upstream replaces. */
   readonly body: string;
 }
 

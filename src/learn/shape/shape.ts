@@ -46,7 +46,7 @@ export interface ObjectCounts {
   rest: Shape | undefined;
   /** The values of members whose names are too rare to be stored. Undefined until the shape has been redacted. */
   rare: Shape | undefined;
-  /** True if there were too many names to record. If so, the objects are treated as maps, whose names are data. */
+  /** True if there were too many names to record. If so, the objects are treated as maps, whose keys are data. */
   map: boolean;
 }
 

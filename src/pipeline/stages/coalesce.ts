@@ -33,7 +33,7 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
         exchange.trace.leader = leaders?.get(promise);
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // The request is recorded as coalesced even when the fetch fails, because it was not sent upstream itself.
+          // The request is recorded as coalesced even when the fetch fails, because it was not itself sent upstream.
           const { cache: cacheTrace } = exchange.trace;
           if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;

@@ -65,7 +65,7 @@ function forwarding(
   return { send, sent, looked, demoted };
 }
 
-/** Decodes a body from the test upstream, which marks compressed bodies with an asterisk at the beginning. */
+/** Decodes a body from the test upstream, which marks compressed bodies with a leading asterisk. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
 const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
