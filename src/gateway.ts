@@ -227,7 +227,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process. If it accepts the configuration, then reloads the workers one after the other. */
+/** Reloads the primary process and, if it accepts the configuration, reloads the workers one at a time. */
 function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
   return async (trigger) => {
     const result = await own(trigger);

@@ -403,7 +403,7 @@ function logAddress(logger: Logger, { address, ejectedSeconds }: AddressChange):
   else logger.info({ address }, 'this address of the upstream responds and is used again');
 }
 
-/** Logs when the circuit opens, along with the last failure, and when it closes. */
+/** Logs when the circuit opens, including the last failure, and when it closes. */
 function logCircuit(logger: Logger, openSeconds: number, { opened, openMs, failure }: CircuitChange): void {
   if (opened) {
     const fields = { circuit: 'open', ...failure, trialAfterSeconds: openSeconds };

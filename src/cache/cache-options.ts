@@ -29,7 +29,7 @@ export interface CacheOptions extends Freshness {
    * requests without `pageSize` share stored pages with requests for that size.
    */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
-  /** The roles whose callers can bypass the cache with `no-cache`. */
+  /** The roles that allow a caller to bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
   /**
    * The fraction, from 0 to 1, of hits on shared pages for which the caller's own response is also fetched and compared

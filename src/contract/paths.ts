@@ -87,7 +87,7 @@ export interface PathMatch {
   readonly template: string;
   readonly byMethod: ReadonlyMap<string, Operation>;
   /**
-   * The methods of disabled inferred operations. Requests with them are treated as undocumented (docs/rules.md §10).
+   * The methods of disabled inferred operations. Requests that use them count as undocumented (docs/rules.md §10).
    */
   readonly undocumentedMethods: ReadonlySet<string>;
   /** The raw, percent-encoded segments, keyed by path parameter name. */

@@ -18,7 +18,7 @@ export interface SecureListening {
 /** The parts of a connection that are needed to close it before its TLS handshake is complete. */
 type Handshake = Pick<Connection, 'idle' | 'end'>;
 
-/** Creates an HTTPS server. Connections whose handshakes are not yet complete are in `handshakes`, by peer. */
+/** Creates an HTTPS server. `handshakes` contains connections whose handshakes are incomplete, keyed by peer. */
 export function createTlsServer(
   settings: ServerOptions,
   { options, identity, onHandshakeFailed }: SecureListening,

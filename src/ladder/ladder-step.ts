@@ -62,7 +62,7 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * Returns the state at startup. Steps apply only to the contract version for which they were made. With any other
+ * Returns the state at startup. Steps apply only to the contract version under which they were taken. With any other
  * version, all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
 export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {

@@ -25,7 +25,7 @@ export interface Overrides {
   adopt(next: readonly Override[]): void;
   /** Replaces the recent events with those of all gateways, oldest first. */
   adoptEvents(next: readonly OverrideEvent[]): void;
-  /** Applies these rules to requests for overrides from now on. */
+  /** From now on, applies these rules to requests for overrides. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
   onChange(listener: (operation: string) => void): void;

@@ -34,7 +34,7 @@ export interface ShadowContract {
 
 /** The dependencies of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Records the differences found in one request. They go into a separate background trace. */
+  /** Records the differences found in one request, using a separate background trace. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Runs a function when no more urgent work is waiting. */
   readonly later: (work: () => void) => void;
@@ -229,8 +229,8 @@ export function contractDifferences(live: CollectedViolations, shadow: Collected
 }
 
 /**
- * Returns the violations that the first contract refuses and the second does not, and the violations that the first
- * contract reports and the second does not find at all.
+ * Returns the violations that are refused under the first contract but not under the second, and those that are
+ * reported under the first contract but not found at all under the second.
  */
 function beyond(
   first: CollectedViolations,

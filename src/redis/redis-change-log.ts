@@ -140,7 +140,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
       // If another gateway has appended a change in the meantime, the reader applies both in order.
       if (position?.lineage === at.lineage && position.number + 1 === at.number)
         applyAll([{ number: at.number, id, change }]);
-      // The log has been followed past this change: the change or a reset with the same effect has been applied.
+      // The reader is already past this change: the change or a reset with the same effect has been applied.
       else if (position?.lineage === at.lineage && position.number >= at.number) own.delete(id);
     } catch (error) {
       // The server may have appended the change even though the reply was lost. In that case, the change is harmlessly

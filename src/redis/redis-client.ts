@@ -4,7 +4,7 @@ import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 
 /** The interface shared by the `@redis/client` clients for a single server, for sentinels and for clusters. */
 export interface RedisClient {
-  /** Sends a command whose first key is `key`. If `bytes` is true, strings in the reply are buffers. */
+  /** Sends a command whose first key is `key`. If `bytes` is true, strings in the reply are returned as buffers. */
   send(key: string, args: (string | Buffer)[], bytes: boolean): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
   /** Resolves when commands can be sent. From then on, broken connections are restored automatically. */

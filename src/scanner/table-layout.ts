@@ -21,8 +21,8 @@ export const SHORT_NUMBERS_FIT = 2048;
 /** A bit that is set if strings without the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
-// A node contains the rules for one value. References in it are addresses, and the address 0 means that there is no
-// such rule.
+// A node contains the rules for one value. A node refers to other rules by their addresses. Address 0 means that
+// there is no such rule.
 export const NODE_KINDS = 0;
 /** The value's slot in the excerpt, or 0 for a value that is not part of it. */
 export const NODE_SLOT = 4;
@@ -36,7 +36,7 @@ export const NODE_TABLE = 40;
 export const NODE_ITEMS = 44;
 export const NODE_MIN_ITEMS = 48;
 export const NODE_MAX_ITEMS = 52;
-/** The number of arrays that contain an array. It determines where `INDICES` stores the array's current index. */
+/** The number of arrays in which an array is nested. It determines where `INDICES` stores the array's current index. */
 export const NODE_LEVEL = 56;
 /** The number of the last scan that recorded an unexpected string for this node. */
 export const NODE_RECORDED = 60;

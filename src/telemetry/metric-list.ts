@@ -1,4 +1,4 @@
-/** A metric's name, type, labels and help text, as both documented and registered. */
+/** A metric's name, type, labels and help text, used both to register and to document the metric. */
 export interface MetricEntry {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';

@@ -82,7 +82,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
   const { isAccepted = () => false } = options;
   let current = createFamilies(options, ownSeries);
   let { families } = current;
-  // The caller reads the verdict from the trace, because reading a property by a variable name is slow.
+  // The caller reads the verdict from the trace, because looking up a property by a variable name is slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
   };

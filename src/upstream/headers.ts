@@ -198,7 +198,7 @@ const MAX_SPELLINGS = 500;
 const MAX_NAME = 40;
 const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
-/** Returns the groups of a header name in any spelling, or 0 if it belongs to none. */
+/** Returns the groups to which a header name belongs, regardless of its case, or 0 if there are none. */
 function groupsOf(name: string): number {
   return name.length > MAX_NAME ? readGroups(name) : cachedGroups(name);
 }

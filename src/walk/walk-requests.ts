@@ -157,7 +157,7 @@ const MAX_IDS = 200;
 
 const FIRST = ' first';
 
-/** Creates the store with the ids from the command line. */
+/** Creates the store of known ids, starting with those from the command line. */
 export function createKnownIds(configured: ReadonlyMap<string, readonly string[]>): KnownIds {
   const preferred = new Map<string, Set<string>>();
   const others = new Map<string, Set<string>>();
@@ -266,7 +266,7 @@ const LARGE_NUMBER = /\d{16}|\d[eE]/;
 const withExactIntegers = (_key: string, value: unknown, context?: { readonly source?: string }) =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
-/** Parses JSON, but returns integers that a number cannot represent as their text. */
+/** Parses JSON. An integer that a number cannot represent exactly is returned as text. */
 function parseExact(text: string): unknown {
   if (exceededLimit(Buffer.from(text), DEFAULT_JSON_LIMITS) !== undefined) return undefined;
   try {

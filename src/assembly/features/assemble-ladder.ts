@@ -192,7 +192,7 @@ export async function openLadder(
   await ladderDocument?.start();
   const promote = async () => {
     if (ladderDocument === undefined) return ladder.promote(ledger);
-    // In a fleet, only the gateway that has the turn decides on promotions, using counts from the whole fleet.
+    // In a fleet, only the gateway whose turn it is decides on promotions, using counts from the whole fleet.
     const turn = await ladderDocument.takeTurn();
     return turn && ladder.promote(ledger, turn.commit);
   };

@@ -85,8 +85,8 @@ type LadderPlace = 'file' | 'redis' | 'new' | 'unreachable';
 const REDIS_AWAY = 'Redis cannot be reached.';
 
 /**
- * Assembles the gateway and calls `use` with it. If Redis is configured and contains a ladder state, the assembled
- * ladder has this state.
+ * Assembles the gateway and calls `use` with it. If Redis is configured and contains a ladder state, the ladder is
+ * assembled with that state.
  */
 function withLadder<T>(settings: Settings, use: (assembly: Assembly, place: LadderPlace) => Promise<T>): Promise<T> {
   if (!usesRedis(settings.redis)) return withAssembly(settings, (assembly) => use(assembly, 'file'));

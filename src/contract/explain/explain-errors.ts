@@ -107,7 +107,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if an `anyOf` reports only the errors of the intended alternative, if there is one. */
+  /** True if an `anyOf` that has an intended alternative reports only the errors of that alternative. */
   intendedOnly: boolean;
 }
 
@@ -218,7 +218,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
-/** Masks a member's name in error paths if it must not appear in messages, because the sender can choose any name. */
+/** Masks a member's name in error paths if the name, which the sender can choose freely, must not be shown. */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
   for (const error of errors.slice(start))

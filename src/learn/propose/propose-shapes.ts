@@ -60,7 +60,7 @@ export function componentName(place: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Returns the name, or the name with a number appended if it is already used. */
+/** Returns the name, or the name with a number appended if it is already in use. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;

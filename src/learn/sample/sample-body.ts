@@ -144,8 +144,8 @@ function describedAt({ described }: Observations, path: string): DescribedObject
 }
 
 /**
- * Returns whether the envelope of a body differs from the documented envelope, that is, whether the body has another
- * type or most required members are missing.
+ * Returns whether the envelope of a body differs from the documented envelope, that is, whether the body has a
+ * different type or lacks most of the required members.
  */
 function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
   if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;

@@ -140,7 +140,7 @@ function addObject(
   for (const [name, member] of Object.entries(value)) addMember(counts, name, member, { at, isNew, depth }, context);
 }
 
-/** Counts a complete object unless it was counted before. Returns true if it is counted now. */
+/** Counts a complete object unless it has been counted before. Returns true if this call has counted it. */
 export function countObject(
   counts: ObjectCounts,
   value: Readonly<Record<string, unknown>>,

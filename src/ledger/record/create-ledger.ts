@@ -204,7 +204,7 @@ export interface Ledger extends LedgerReader {
   /** Waits until all data recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
   /**
-   * Uses a new release label and a new set of operations. Call `flush` first, so that unwritten data is not
+   * Switches to a new release label and a new set of operations. Call `flush` first, so that unwritten data is not
    * counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;

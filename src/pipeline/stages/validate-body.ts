@@ -161,7 +161,7 @@ interface CheckBodyServices {
   readonly lookUp: FetchJson;
 }
 
-/** The findings from rules about request bodies. They include no advisories, because only schemas cause those. */
+/** The findings from rules about request bodies. They never include advisories, which only schemas can cause. */
 type RuleFindings = Omit<BodyFindings, 'reported'>;
 
 /** Checks a body that is valid according to its schema. */

@@ -98,7 +98,7 @@ function damaged(response: SerializedResponse, rule: ChaosRule): SerializedRespo
     : response;
 }
 
-/** Writes a response. If the rules require it, damages the response or cuts off its body in the middle. */
+/** Writes a response. If the rules require it, damages the response or truncates its body. */
 export function writeWithChaos(
   response: ServerResponse,
   intact: SerializedResponse,

@@ -16,7 +16,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The sort orders that the form offers. The table's header offers the others. */
+/** The sort orders in the form. The others are available in the table header. */
 const ORDERS = [
   ['impact', 'impact'],
   ['count', 'most frequent'],
