@@ -125,7 +125,7 @@ export interface TagIndex {
 /** Creates an empty index. */
 export function createTagIndex(): TagIndex {
   const keys = new Map<string, Set<string>>();
-  /** Returns the keys of all pages that have a tag of the kind. A key can occur several times. */
+  /** Returns the keys of all pages that have a tag of this kind. A key can occur several times. */
   const keysOfKind = (kind: string) => {
     const tags = [...keys.keys()].filter((tag) => kindOf(tag) === kind);
     return tags.flatMap((tag) => Array.from(keys.get(tag) ?? []));

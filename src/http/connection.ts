@@ -282,9 +282,7 @@ export function isSent(res: ServerResponse): boolean {
   return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
 }
 
-/**
- * How long a refused client has to read the response, in milliseconds. After this time, the connection is destroyed.
- */
+/** The time allowed for a refused client to read the response, in milliseconds. The connection is then destroyed. */
 const LAST_READ_MS = 1000;
 
 /**

@@ -26,9 +26,9 @@ export function boundedMemo<Key, Value, Given = void>(
 }
 
 /**
- * Creates a map with at most `max` entries, which removes the least recently used entry first and passes its key to
- * `evicted`. If `lru-cache` were given the maximum number of entries, it would allocate the whole table at startup.
- * Because it is given a maximum size instead, the memory grows with the entries.
+ * Creates a map with at most `max` entries. When the map is full, it removes the least recently used entry and passes
+ * its key to `evicted`. If `lru-cache` were given the maximum number of entries, it would allocate the whole table at
+ * startup. Because it is given a maximum size instead, its memory use grows with the number of entries.
  */
 export function createLruMap<Key extends string, Value extends object | string | number | boolean>(
   max: number,

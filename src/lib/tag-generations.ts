@@ -11,7 +11,7 @@ interface TagGenerations {
   moveAll(generation?: number): void;
   /**
    * Returns true if none of the tags has changed since the given generation. Returns false if a tag has changed or if
-   * this is no longer known.
+   * this can no longer be determined.
    */
   unmoved(tags: Iterable<string>, since: number): boolean;
   /** The number of stored tags. */

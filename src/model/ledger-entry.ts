@@ -25,7 +25,7 @@ export interface LedgerEntry extends Pick<
   readonly fingerprint: string;
   /** The operation's id. Undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The status that the upstream sent. Undefined for violations in requests and if there was no response. */
+  /** The status that the upstream sent. Undefined for a violation in a request, or if there was no response. */
   readonly status: number | undefined;
   /** The place of the violation, with `*` replacing indices and ids. */
   readonly at: string;

@@ -116,7 +116,7 @@ export interface Trace {
    * another, or if spans are not exported.
    */
   leader?: Trace | undefined;
-  /** Why an exchange with the upstream failed. This includes attempts to verify a credential. */
+  /** Why an exchange with the upstream failed. An attempt to verify a credential is also an exchange. */
   failure?: FailureFacts | undefined;
   responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if the response was not scanned. */

@@ -120,8 +120,8 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
         return;
       }
       const changes = bodies.peek(key)?.changes ?? 0;
-      // If a list keeps changing, most of its versions are not remembered, because they would take up memory and never
-      // recur.
+      // If a list keeps changing, most of its versions are not remembered, because they will not recur and would only
+      // take up memory.
       if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
       bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },

@@ -48,7 +48,7 @@ interface RateLimiterParts {
 }
 
 const MAX_BUDGETS = 50_000;
-/** How often, in milliseconds, the key shared by the fleet is read again in case Redis has lost its data. */
+/** The interval, in milliseconds, at which the fleet's shared key is reread in case Redis has lost its data. */
 const KEY_MS = 60_000;
 
 /** Creates the limiter. While Redis is unavailable, each gateway counts separately. */

@@ -267,8 +267,8 @@ type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
 const isAccepted = (options: MetricsOptions, asked: Parameters<IsAccepted>) => options.isAccepted?.(...asked) ?? false;
 
 /**
- * Returns the operations and permissions from both sets of options, the earlier set first, so that no series
- * disappears.
+ * Returns the operations and permissions from both sets of options, with those from the earlier set first, so that no
+ * series disappears.
  */
 function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
   const current = new Map(next.operations.map((operation) => [operation.id, labelFacts(operation)]));

@@ -11,8 +11,8 @@ import { networkOf } from '../lib/network-address.ts';
 /** A pass for one exchange. Call `leave` when the exchange ends to return the pass and report the outcome. */
 export interface GatePass {
   /**
-   * Gives the exchange's slot to the next exchange in the queue. From then until `leave`, the exchange counts as one of
-   * its client's streams. Call this method as soon as the remaining duration of the exchange depends only on that
+   * Gives this exchange's slot to the next exchange in the queue. From then until `leave`, this exchange counts as one
+   * of its client's streams. Call this method as soon as the remaining duration of the exchange depends only on that
    * client.
    */
   stream(owner: StreamOwner): void;

@@ -68,7 +68,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // Violations in projected and full responses are of the same kind, so both use the same schema path.
+  // A violation is of the same kind in a projected response as in a full one, so both use the same schema path.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,

@@ -14,7 +14,7 @@ export interface Sql {
   close(): void;
 }
 
-/** A SQLite connection. Older versions of Node lack the methods for copying a database. */
+/** An SQLite connection. Older versions of Node lack the methods for copying a database. */
 type Database = Omit<DatabaseSync, 'serialize' | 'deserialize'> &
   Partial<Pick<DatabaseSync, 'serialize' | 'deserialize'>>;
 

@@ -8,7 +8,7 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-/** The changes that an override can make: the name of a check or the kind of override. */
+/** The changes that an override can make, with their labels. A change has the name of a check or a kind of override. */
 const CHANGES = [
   ['responses', 'Level of responses'],
   ['requests', 'Level of requests'],

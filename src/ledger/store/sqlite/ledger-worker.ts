@@ -19,7 +19,7 @@ export type WorkerTask =
   | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
   | { readonly kind: 'close' };
 
-/** A task with an id, which the response repeats. */
+/** A task with an id that is repeated in the response. */
 type WorkerRequest = WorkerTask & { readonly id: number };
 
 /** The result of a task, or the message of its error. */
