@@ -88,7 +88,7 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
-  /** The tests of the credential verifier. `readyz` reads their state. */
+  /** The credential verifier's tests, whose state `readyz` reads. */
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };

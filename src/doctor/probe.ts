@@ -3,7 +3,7 @@ import type { Severity } from '../model/severity.ts';
 import { CannotProbe, type ProbeClient, type ProbeResponse } from './probe-client.ts';
 import type { Recommendation } from './recommend.ts';
 
-/** A list readable with the operator's credential, and its response. Probes request the list again in various ways. */
+/** A list that the operator's credential can read, and its response. Probes request the list again in various ways. */
 export interface ReadableList {
   readonly operation: Operation;
   readonly response: ProbeResponse;

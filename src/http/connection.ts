@@ -31,7 +31,7 @@ export class Connection {
   /** The beginning of a request line that is not yet complete. */
   #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** How many bytes of the next blank line (CR LF CR LF) have been received. The line is complete at 4. */
+  /** How many bytes of the next blank line (CR LF CR LF) have been received. The line is complete after 4. */
   #blankLine = 0;
   /** The number of body bytes not yet received. Undefined for a chunked body. */
   #bodyLeft: number | undefined;

@@ -3,7 +3,7 @@ import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation
 import { findingsOf, isFailure, isNew, type Report } from './report.ts';
 import { countWords } from './report-words.ts';
 
-/** A condition under which a report fails a CI pipeline. Only a rule with categories can match advisories. */
+/** A condition under which a report fails a CI pipeline. Only the kind `categories` can match advisories. */
 export type FailRule =
   /** Fails on any violation that is neither accepted nor an advisory. */
   | { readonly kind: 'new' }

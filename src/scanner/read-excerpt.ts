@@ -236,7 +236,7 @@ function withIndices(path: readonly string[], word: (offset: number) => number, 
   });
 }
 
-/** Puts a value into a body. Creates the objects and arrays around the value if necessary. */
+/** Inserts a value into a body, and creates the enclosing objects and arrays if necessary. */
 function put(root: { body: unknown }, steps: readonly (string | number)[], name: string, value: unknown): void {
   const keys = ['body', ...steps, name];
   let here = root as Record<string | number, unknown>;

@@ -69,7 +69,7 @@ export const KEY_REQUIRED = 12;
 export const KEY_STAMP = 16;
 /** The next member with the same hash. */
 export const KEY_CHAIN = 24;
-/** The number of the last scan that recorded that the member was absent. */
+/** The number of the last scan that recorded the member as absent. */
 export const KEY_RECORDED = 28;
 export const KEY_NAME = 32;
 

@@ -23,7 +23,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // Combines the nth ids of all parameters, so that every id is requested, but not every combination of ids.
+  // The nth path contains the nth id of each parameter, so not every combination of ids is requested.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),

@@ -176,7 +176,7 @@ type SchemaGroup = readonly Place[];
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** A placeholder for a schema that is not inspected. In the values of such a schema, no field counts as undocumented. */
+/** A placeholder for a schema that is not inspected. In values that it describes, no field counts as undocumented. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /**
