@@ -8,7 +8,7 @@ import type { PagingOptions } from './paging-options.ts';
 
 /** Page counts learned from responses. Their keys are cache keys without `page` (docs/rules.md §5). */
 export interface PageCounts {
-  /** Returns the learned count unless it is too old or one of its tags has been dropped since. */
+  /** Returns the learned count unless it is too old or one of its tags has since been dropped. */
   learned(key: string): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;

@@ -45,7 +45,7 @@ export interface DocumentParts<T> {
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** The document version to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for the first merge of a copy if this gateway has never merged the copy's version. */
+  /** Returns the base for merging a copy whose version this gateway has never merged before. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Parses the text of a document. Throws an error if the text is invalid. */
@@ -172,8 +172,8 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   };
 
   /**
-   * Merges once. Returns false if the document or the copy has changed in the meantime, so that the merge must be
-   * repeated.
+   * Merges once. Returns false if the document or the copy has changed in the meantime, in which case the merge
+   * must be repeated.
    */
   const mergeOnce = async (): Promise<boolean> => {
     const version = versionOf(current());

@@ -63,8 +63,8 @@ export interface PageSizes {
 }
 
 /**
- * How often comparing two responses showed that a switch (`wrap` or `v1`) changed their structure, and how often it
- * showed no change.
+ * How often a comparison of two responses showed that a switch (`wrap` or `v1`) changes the structure, and how often
+ * it showed no change.
  */
 export interface SwitchCounts {
   same: number;

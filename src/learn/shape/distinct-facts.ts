@@ -6,7 +6,7 @@ export interface Whereabouts {
 
 /** Remembers which facts have been recorded, so that repeated responses and objects are not counted again. */
 export interface DistinctFacts {
-  /** Returns whether the fact about an item is new at this place, and remembers the fact. */
+  /** Returns whether a fact about an item is new at this place, and remembers the fact. */
   readonly isNew: (fact: string, where: Whereabouts) => boolean;
 }
 

@@ -115,7 +115,7 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
 /** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` uses the scheme of the request. Once the scheme is added, it is recognized like any other address.
+  // `//host/path` uses the scheme of the request. Once a scheme is added, the address is recognized like any other.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;

@@ -4,7 +4,7 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr-jobs.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';
 
-/** Undocumented routes for GDPR jobs: scheduling a job for an uploaded file, and the status of an execution. */
+/** Undocumented routes for GDPR jobs: scheduling a job for an uploaded file, and reading an execution's status. */
 export const gdprRoutes: readonly LegacyRoute[] = [
   {
     method: 'POST',
