@@ -257,7 +257,7 @@ interface Running {
   drain(lameDuckMs: number): Promise<void>;
 }
 
-/** Assembles a gateway, opens its stores and tests its verifier. If a step fails, everything is closed again. */
+/** Assembles a gateway, opens its stores and tests its verifier. If a step fails, closes everything that was opened. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
   const { services } = assembly;
@@ -299,7 +299,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   };
 }
 
-/** Starts a gateway with its own listeners. If a step fails, everything is closed again. */
+/** Starts a gateway with its own listeners. If a step fails, closes everything that was opened. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { role } = given;
@@ -349,7 +349,7 @@ interface MountedGateway extends Pick<Assembly, 'planLines' | 'reload' | 'close'
   readonly admin: Express;
 }
 
-/** Starts a gateway without its own listeners. If a step fails, everything is closed again. */
+/** Starts a gateway without its own listeners. If a step fails, closes everything that was opened. */
 export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { close: closeAssembly } = assembly;

@@ -258,7 +258,7 @@ function changesOf(
 const EXPORT_MS = { max: 10_000, min: 1_000 };
 
 function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
-  // An export in progress at shutdown must end before the shutdown does.
+  // An export in progress at shutdown must finish before the shutdown is complete.
   const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
   return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
 }

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
  * Replaces the V8 flags that `bin/portico.mjs` sets for startup with those for serving requests:
  *
  * - V8 may again enlarge its heap's young generation when the load requires it.
- * - V8 collects all garbage when the old generation, or the memory of buffers outside the heap, has doubled in size.
+ * - V8 collects all garbage when the old generation, or the memory used by buffers outside the heap, has doubled.
  *
  * By default, V8 adapts the limit of the old generation. After requests for many distinct pages, it lets evicted pages
  * occupy several times their size; at other times, it collects garbage more often than necessary. A lower limit would

@@ -55,7 +55,7 @@ export interface Settings {
    * ends even when the server does not respond.
    */
   readonly isWalk?: boolean;
-  /** The public side's path prefix. It is either empty, or starts but does not end with a slash. */
+  /** The public side's path prefix. It is empty, or it starts with a slash and does not end with one. */
   readonly publicBasePath: string;
   /** The scheme and host that clients use. If undefined, each request's own scheme and host are used. */
   readonly publicOrigin: string | undefined;

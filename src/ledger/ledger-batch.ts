@@ -20,7 +20,7 @@ export interface EntryDelta {
   readonly samples: readonly LedgerSample[];
 }
 
-/** The requests for one operation within one hour that have arrived since the last batch. */
+/** The requests for one operation in one hour, counted since the last batch. */
 export interface TrafficDelta {
   readonly operation: string | undefined;
   /** The hour, counted from the epoch. */

@@ -29,7 +29,7 @@ type BoundedJson =
   | {
       readonly state: 'parsed';
       readonly value: unknown;
-      /** The number of members of all objects together. A repeated name counts each time. */ readonly members: number;
+      /** The total number of members in all objects. A repeated name counts each time. */ readonly members: number;
     }
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };

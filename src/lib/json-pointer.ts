@@ -29,7 +29,7 @@ export function valueAt(json: unknown, pointer: string): unknown {
 }
 
 /**
- * Replaces every index in a JSON pointer with `*`, so that the same field has the same pointer in every item in a list.
+ * Replaces every index in a JSON pointer with `*`, so that the same field has the same pointer in every item of a list.
  */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');

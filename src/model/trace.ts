@@ -197,7 +197,7 @@ export function toVerdict(level: CheckLevel, violations: readonly Violation[]): 
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
-/** Returns the verdict of a check that failed because of an internal error, given its level. */
+/** Returns the verdict of a check that failed because of an internal error. `level` is the level of the check. */
 export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
   return { level, outcome: 'failed', reason: 'error' };
 }

@@ -138,7 +138,7 @@ export function operatorName(value: unknown): string | undefined {
  */
 function lineOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
-  // Control characters and invisible characters could forge lines in a log or a terminal.
+  // Control characters and invisible characters could be used to forge lines in a log or on a terminal.
   return text === '' || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text) ? undefined : text;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Patterns for credentials: keys, tokens and passwords, including the key prefixes used by common services. Every
- * pattern is in this file. Each pattern looks ahead only a limited number of characters, so matching is fast even for
- * long strings.
+ * Patterns for credentials: keys, tokens and passwords, including the key prefixes used by common services. All such
+ * patterns are in this file. Each pattern looks ahead only a limited number of characters, so matching is fast even
+ * for long strings.
  */
 const CREDENTIALS = [
   // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519 §3.1).

@@ -263,7 +263,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const follow = async () => {
     const blocking = redis.duplicate();
     closing.signal.addEventListener('abort', () => blocking.close(), { once: true });
-    // Usually, both connections open soon. An attempt before that would only cause a longer wait.
+    // Usually, both connections open soon. An attempt before then would only cause a longer wait.
     await Promise.all([redis, blocking].map((one) => untilAvailable(one, RETRY_MS)));
     while (!closing.signal.aborted) {
       try {

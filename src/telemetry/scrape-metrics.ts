@@ -22,7 +22,7 @@ export interface MetricSources {
   readonly upstreamRetries?: () => Readonly<Record<(typeof RETRY_OUTCOMES)[number], number>>;
   readonly limitsExceeded?: () => number;
   readonly upstreamHealthy?: () => boolean;
-  /** Returns the addresses of the upstream. Their number is limited because they are listed in the configuration. */
+  /** Returns the addresses of the upstream. They come from the configuration, so their number is limited. */
   readonly upstreamAddresses?: () => readonly AddressSource[];
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;

@@ -254,7 +254,7 @@ function textOf(part: string | Buffer | undefined): string {
 // The `Connection` values found in nearly all messages. They do not name any other headers.
 const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
-/** Headers that `Connection` cannot remove, because they are meant for the last recipient (RFC 9110 §7.6.1). */
+/** Headers that `Connection` cannot remove, because they are meant for the final recipient (RFC 9110 §7.6.1). */
 const FOR_LAST_RECIPIENT: ReadonlySet<string> = new Set(['host', 'cache-control', 'authorization']);
 
 /**

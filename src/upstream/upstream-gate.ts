@@ -126,7 +126,7 @@ export function createUpstreamGate(
   const outcomeFor = (failure: UpstreamFailure | undefined, page: string | undefined): CircuitOutcome => {
     const outcome = failure === undefined ? 'success' : OUTCOMES[failure.kind];
     if (outcome === 'success' && pageFailures.size > 0) pageFailures.clear();
-    // A refused connection affects all pages, and a trial must have an outcome whichever page it requested.
+    // A refused connection affects all pages, and a trial must have an outcome regardless of the page.
     const isOfPage = outcome === 'failure' && failure?.kind !== 'refused' && circuit.state() === 'closed';
     return isOfPage && page !== undefined && isRepeated(page) ? 'neutral' : outcome;
   };

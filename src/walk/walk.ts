@@ -29,7 +29,7 @@ export interface WalkOptions {
     readonly left: number;
     readonly operation: string;
   }) => void;
-  /** Waits for the given time. Tests can replace it. */
+  /** Waits for the given time. Tests can replace this function. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 

@@ -152,7 +152,7 @@ export function createContractPlaces(
       const place = () => placeOfSchema(value() as OpenApiDocument, path);
       if (generated === undefined) return inDocument(place());
       const schema = schemaAt(path, pointer, value());
-      // Extensions such as `x-expected` are only in the OpenAPI document, so a location in that document is returned.
+      // Extensions such as `x-expected` occur only in the OpenAPI document, so a location in that document is returned.
       if (path.startsWith('resources/') && !generated.document.hasIn(keysOf(inFile)))
         return { ...inDocument(`${place()}${pointer}`), schema };
       return {

@@ -36,10 +36,7 @@ function leavesOpen(document: DocumentNode, reference: string): boolean {
   return schema !== undefined && ['type', '$ref', 'allOf', 'anyOf', 'enum'].every((keyword) => !(keyword in schema));
 }
 
-/**
- * Returns actions that give one place a component of its own, to replace the component that all undescribed values
- * share.
- */
+/** Returns actions that give one place its own component instead of the one that all undescribed values share. */
 function asComponent(path: string, place: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const name = freeName(componentName(place), taken);
   taken.add(name);

@@ -157,7 +157,7 @@ export function createAddressPool(
           events.onResponse(incoming);
         },
         onError(error) {
-          // If the client's body failed, the address is not at fault.
+          // If reading the client's body failed, the address is not at fault.
           end('errored' in request.body && request.body.errored !== null ? 'neutral' : 'failed');
           events.onError(error);
         },
