@@ -85,7 +85,7 @@ const TIMES = {
   /** The time after which a lock expires unless its owner renews it. */
   lease: 2_000,
   renew: 600,
-  /** How often a waiting request looks up the page, in case the notification that it was fetched is lost. */
+  /** How often a waiting request looks up the page, in case it misses the notification that the page was fetched. */
   poll: 250,
   longestWait: 10_000,
   /** How long the gzip form of a body is stored. */

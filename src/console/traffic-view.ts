@@ -104,7 +104,7 @@ function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], opera
   };
 }
 
-/** Sums one row in a table of counts over the time steps. If no row is given, sums all rows. */
+/** Sums one row in a table of counts across the given time steps. If no row is given, sums all rows. */
 export function sumRow(
   steps: readonly TrafficStep[],
   part: keyof TrafficStep['counts'],
