@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createResponseCounter } from './response-counter.ts';
 
-/** Requests with one key each. The keys go from `from` (inclusive) to `to` (exclusive). */
+/** Requests with one key each. The keys range from `from` (inclusive) to `to` (exclusive). */
 export interface ClosedLoad {
   readonly port: number;
   /** The part of the path before the key. The key has seven digits. */

@@ -47,8 +47,8 @@ export interface Violation {
   /** A description of the value that does not reveal it, such as its type, length or form. */
   readonly found?: string;
   /**
-   * Set for a difference found by comparison with the shadow contract. States whether the shadow contract would newly
-   * refuse or newly accept the violation.
+   * Set if only one of the two contracts, the current and the shadow contract, reports the violation. States whether
+   * the shadow contract would be stricter or more lenient.
    */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }

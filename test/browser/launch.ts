@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright-core';
 
 // A test machine has no display, no other users, and no network connection for the requests that a browser makes at
-// startup. Every host except the machine itself is unreachable for the pages.
+// startup. The pages can reach no host except the machine itself.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -141,8 +141,8 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Request ids. They contain neither secrets in forms that ids never have, nor hexadecimal secrets, which look like
-    // ordinary ids.
+    // Request ids. Secrets with characters that ids cannot contain are left out. So are hexadecimal secrets, because
+    // they look like ordinary ids.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),

@@ -416,7 +416,7 @@ describe.each([
   /** Returns Portico's own counters and gauges by name and labels. Byte counts are left out. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
-    // A scrape also counts itself, and each side has its own upstream, whose address is part of the configuration.
+    // Some metrics differ: scrapes count themselves, and each side has its own upstream address.
     const own = /^portico_(?!scrape_|cache_bytes|configuration_info|upstream_address_)/;
     return lines.filter((line) => own.test(line));
   }

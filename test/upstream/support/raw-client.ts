@@ -6,7 +6,7 @@ export interface RawClient {
   readonly socket: Socket;
   send(...lines: string[]): void;
   received(): string;
-  /** Resolves with everything received once it matches the pattern or meets the condition. */
+  /** Resolves with everything received so far, as soon as it matches the pattern or meets the condition. */
   until(wanted: RegExp | ((text: string) => boolean)): Promise<string>;
   /** Resolves when the connection is closed, with true if it was reset and false if it ended cleanly. */
   closed: Promise<boolean>;
