@@ -45,7 +45,7 @@ const SLOW =
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
-/** The tests that `npm run test:unit` leaves out: those of the whole gateway, its commands, console and benchmark. */
+/** The tests that `npm run test:unit` leaves out: those of the gateway and of its commands, console and benchmark. */
 const WHOLE = [
   'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',
@@ -89,13 +89,13 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['test/builders/register-clean-up.ts'],
     sequence: { sequencer: SlowFirst },
-    // These limits only end hung tests. A test that takes a second can take a minute on a busy machine, and must not
-    // fail because of that.
+    // These limits exist only to end hung tests. A test that takes a second can take a minute on a busy machine, and
+    // must not fail because of that.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    // Tests poll for results from other processes and sockets. This limit, too, only ends hung tests.
+    // Tests poll for results from other processes and sockets. This limit, too, exists only to end hung tests.
     expect: { poll: { interval: 5, timeout: 120_000 } },
   },
 });

@@ -3,7 +3,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Builds the release: JavaScript in dist/. The package takes bin/, config/ and schemas/ directly from the repository.
-// Arguments are passed on to the compiler, such as --noCheck, which skips the check of the types.
+// Arguments such as --noCheck, which skips type checking, are passed on to the compiler.
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 

@@ -37,7 +37,7 @@ const parse = (text: string): unknown => parseYaml(text, { version: '1.1' });
 /** The values of the chart, or a part of them. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
-/** The compiled values.schema.json, because compiling it takes longer than rendering. */
+/** The compiled values.schema.json, kept because compiling it takes longer than rendering. */
 let isValid: ValidateFunction | undefined;
 
 /**

@@ -51,7 +51,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
-  // The browser and Portico may choose different types. The two headers have the same name, so Portico must not
+  // The two headers have the same name, and the browser may use a different one than Portico, so Portico must not
   // consider only the first.
   it.each([
     ['text/html second', ['application/json', 'text/html']],

@@ -275,7 +275,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
             response.socket?.end(answer, 'latin1');
             return undefined;
           };
-          // In a short run, the targets take turns. All of them still receive every answer with some of the secrets.
+          // In a short run, the targets take turns. Each still receives every response, with some of the secrets.
           const turn = (Math.floor(kind / MODES.length) + at) % targets.length;
           for (const target of isLongRun ? targets : targets.slice(turn, turn + 1)) {
             // A truncated response also breaks the client's connection.
@@ -414,7 +414,7 @@ describe('after all of these runs, secrets', () => {
     if (secrets === undefined) throw new Error('nothing was planted');
     expect(findSecrets('a quiet text', secrets)).toEqual([]);
     for (const secret of Object.values(secrets) as string[]) {
-      // The search compares only some of the positions, so a secret is placed at several.
+      // The search compares only some of the positions, so each secret is placed at several.
       for (let before = 0; before < 10; before += 1)
         expect(findSecrets(`${'x'.repeat(before)}${secret}`, secrets)).not.toEqual([]);
       expect(findSecrets(`x${secret}y`, secrets)).not.toEqual([]);

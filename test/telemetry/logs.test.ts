@@ -361,7 +361,7 @@ describe('the access log file', () => {
     });
 
     it('shows only known words of an undocumented target', () => {
-      // fast-check needs a second to prepare its own paths, and they rarely contain a known word.
+      // fast-check's own paths take a second to prepare and rarely contain a known word.
       const unit = fc.constantFrom(...'a b z A Z 0 9 - . _ ~ ! $ & ( ) * + , ; = : @ %20 %2F %C3%A9 %FF'.split(' '));
       const segment = fc.oneof(fc.string({ unit, maxLength: 30 }), fc.constantFrom('node', 'v2', 'question.json', ''));
       const randomPath = fc

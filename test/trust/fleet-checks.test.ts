@@ -62,7 +62,7 @@ describe('the simulation of a fleet', () => {
   });
 });
 
-// Without these tests, nobody would notice a broken check: it would report no failures, just like a healthy fleet.
+// Without these tests, nobody would notice a broken check: it would report no failures, just as for a healthy fleet.
 describe('the checks of a fleet', () => {
   it('find a planted outdated read, and measure how old it was', () => {
     const write = writes[0] as WriteEvent;

@@ -33,7 +33,7 @@ describe('a gateway under load', () => {
     expect((await overloadProcess({ seconds: 0.25, tick }, inScene)).faults).toEqual([]);
   });
 
-  // Each of these pairs runs at the same time, because the first test of a pair mostly waits.
+  // The two tests of each pair run at the same time, because the first mostly waits.
   describe('and its restarts', () => {
     // This test leaves two gateways running for the next pair.
     it.concurrent('loses no request in a rolling restart', async () => {

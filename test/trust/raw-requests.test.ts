@@ -25,7 +25,7 @@ import {
  * not read. After all other messages, the next message on the connection is read from the right byte.
  */
 
-/** Pipelined requests have to wait until the upstream has capacity, while a busy machine serves the others. */
+/** On a busy machine, pipelined requests may have to wait a long time for the upstream to serve others. */
 const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
 
 /** Returns the documented response, but always with status 200, which simplifies the case table. */

@@ -3,7 +3,7 @@ import { basic } from '../builders/call.ts';
 import type { FakeRequest } from '../builders/fake-upstream.ts';
 import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
 
-/** The gateway, the upstream and the kind of path used to run the cases. */
+/** The gateway, the upstream and the kind of path with which cases are run. */
 export interface RawSide {
   readonly port: number;
   /** Connects to the gateway. If undefined, an ordinary connection is opened. */

@@ -76,7 +76,7 @@ function situationsOf(setting: Setting): readonly Situation[] {
   return SITUATIONS;
 }
 
-/** Returns the connection faults that a setting is tested with. Without a response, nothing can be enforced. */
+/** Returns a setting's connection faults: none if responses are enforced, because such faults leave no response. */
 function connectionFaultsOf(setting: Setting): readonly ConnectionFault[] {
   return setting === 'strict with responses enforced' ? [] : CONNECTION_FAULTS;
 }
@@ -140,7 +140,7 @@ interface World {
   readonly repair: () => Promise<void>;
 }
 
-/** How many of a case's requests arrived at the broken upstream. */
+/** How many of a case's requests reached the broken upstream. */
 const arrivals = new Map<number, number>();
 const results = new Map<number, Result>();
 /** The results of the same requests after the upstream was repaired. */

@@ -304,7 +304,7 @@ describe('a transparent response', () => {
     });
     await until(() => received === bytes.length);
     await setImmediate();
-    // No limit is left that the last byte could exceed, however late it arrives.
+    // No time limit is running anymore, so the last byte may arrive at any time.
     expect(pauses.started()).toBeGreaterThan(0);
     expect(pauses.running()).toBe(0);
     server.requests[0]?.socket.write('x');
@@ -695,7 +695,7 @@ describe("a client's streams", () => {
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // A stream is free when a request begins to wait, but the request ahead of it can take the last one.
+  // A stream may be free when a request begins to wait, but a request ahead of it can take the last free stream.
   it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);

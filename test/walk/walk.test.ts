@@ -40,7 +40,7 @@ describe('walk', () => {
     return { summary, answers, traces, paused };
   }
 
-  /** A walk of 200 requests to a correct upstream, which several tests examine. */
+  /** A walk of 200 requests to a correct upstream. Several tests examine the walk. */
   let whole: Awaited<ReturnType<typeof walkOf>>;
   beforeAll(async () => {
     whole = await walkOf(reference.server().url);

@@ -198,7 +198,7 @@ export function startProber(parts: ProberParts, seen: Seen): Prober {
     const ask = readAsk(account, page, seen, true);
     const startedAt = now();
     const end = await connectionTo(own).exchange(ask);
-    // A gateway that was just killed does not respond. Only requests through the balancer must succeed.
+    // A gateway that was just killed does not respond. Only requests sent through the balancer are required to succeed.
     if (end.kind !== 'response') return undefined;
     ask.judge(end.response);
     const marker = markerIn(end.response);

@@ -104,7 +104,7 @@ function describeSettings(settings: FleetSettings, { balancer }: Programs): stri
 const MEASURED_FLEETS = [1, 2, 4];
 const LARGE_FLEETS = [4, 10, 30, 100];
 
-/** Measures and simulates small fleets, and simulates large ones. Returns whether both agree for the small fleets. */
+/** Measures and simulates small fleets, and simulates large ones. Returns whether measurement and simulation agree. */
 async function compare(settings: FleetSettings, programs: Programs, say: (text: string) => void): Promise<boolean> {
   const runs: FleetRun[] = [];
   for (const gateways of MEASURED_FLEETS) {

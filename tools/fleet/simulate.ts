@@ -66,11 +66,11 @@ const COMMANDS = {
   batchViolation: 12,
 } as const;
 /**
- * How many counts one operation adds to a batch: the number of requests, and a verdict each for authentication,
+ * How many counts one operation adds to a batch: the number of requests, and one verdict each for authentication,
  * requests, permissions and page bounds. There is one more verdict if a response was fetched or a request was refused.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
-/** How long a gateway waits before retrying to refresh a page that another gateway is already refreshing. */
+/** How long a gateway waits before it tries again to refresh a page that another gateway is already refreshing. */
 const BUSY_MS = 250;
 /** How long a gateway waits after a request before it writes its counts to the ledger. */
 const BATCH_MS = 500;

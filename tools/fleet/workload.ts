@@ -44,7 +44,7 @@ export interface WriteKind {
   readonly permissions: readonly string[];
   readonly status: number;
   readonly requestBody: string;
-  /** The response body. The upstream replaces `MARKER_NUMBER` and `MARKER_NODE` in it. */
+  /** The response body. It contains the placeholders `MARKER_NUMBER` and `MARKER_NODE`, which the upstream replaces. */
   readonly body: string;
 }
 
@@ -97,7 +97,7 @@ interface ListPlan {
   readonly audience: Audience;
   /** The values of the path parameter. For a list without a path parameter, the page numbers. */
   readonly values: readonly number[];
-  /** The text in the example to replace with the marker. */
+  /** The text in the example that the marker replaces. */
   readonly markedText: string;
 }
 

@@ -71,7 +71,7 @@ interface Report {
   }[];
 }
 
-/** A hung mutant must not take long, but tests without a mutation must still pass on a busy machine. */
+/** A hung mutant must be stopped quickly, but tests without a mutation must still pass on a busy machine. */
 const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
 
 function run(

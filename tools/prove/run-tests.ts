@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { ProofContext, ProofResult } from './proof.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The maximum number of failed tests that are listed. */
+/** The maximum number of failed tests to list. */
 const MAX_NAMED = 10;
 /** The time limit for a test that does not set one, in milliseconds. */
 const TEST_MS = 600_000;

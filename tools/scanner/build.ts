@@ -29,7 +29,7 @@ function compileModule(): Buffer {
     const file = join(folder, 'scanner.wasm');
     const compiler = join(root, 'node_modules', 'assemblyscript', 'bin', 'asc.js');
     const args = [compiler, 'tools/scanner/module/scan.ts', '--outFile', file, ...OPTIONS];
-    // The compiler is itself a WebAssembly module. V8 would need longer to optimize it than the compiler runs.
+    // The compiler is itself a WebAssembly module. V8 would take longer to optimize it than to run it.
     const { status } = spawnSync(process.execPath, ['--liftoff-only', ...args], { cwd: root, stdio: 'inherit' });
     if (status !== 0) throw new Error('the scanner was not compiled');
     return readFileSync(file);

@@ -19,7 +19,7 @@ export interface RawUpstream {
   readonly port: number;
   /** The currently open sockets. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Receives each new connection. It can be replaced, for example by a server that never completes a TLS handshake. */
+  /** Receives each new connection. It can be replaced, for example to never complete a TLS handshake. */
   accept: (socket: Socket) => void;
   /** Resumes listening on the same port. */
   listen(): Promise<void>;

@@ -46,7 +46,7 @@ export interface Fault {
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;
-  /** True if body bytes keep arriving, so that only the time limit on the whole exchange can end the exchange. */
+  /** True if body bytes keep arriving, so that only the time limit on the whole exchange can end it. */
   readonly isEndless?: boolean;
 }
 

@@ -35,7 +35,7 @@ const CONFIGS = {
   observe: { mode: 'observe', checks: { responses: 'report' } },
 } as const;
 
-/** One attempt with a body, and the longest turn of the event loop. */
+/** The result of one attempt with a body, including the longest turn of the event loop. */
 interface Measured {
   readonly what: string;
   readonly turnMs: number;
@@ -56,7 +56,7 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
       const bodies = hostileBodies(bytes).filter(([what]) => chooses(what));
       const uploads = hostileUploads(bytes).filter(([what]) => chooses(what));
       const probe = { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: 'probe.json' };
-      // One gateway tries both configurations. Learning is always on, because turning it on requires a restart.
+      // One gateway is used for both configurations. Learning is always on, because turning it on requires a restart.
       const shared = {
         upstream: { url: hostile.url, maxResponseBytes: bytes },
         listen: { maxBodyBytes: bytes },

@@ -34,7 +34,7 @@ let eventsEnd: u32 = 0;
 
 /** The number of distinct undocumented members. */
 export let members: u32 = 0;
-/** The number of undocumented members, counting repeated ones each time. */
+/** The number of undocumented members, including repeated ones. */
 let examined: u32 = 0;
 /** The index of the member to compare next. Most items in a list have the same members in the same order. */
 let expected: u32 = 0;
