@@ -49,7 +49,7 @@ const permissionsOf = (category: string | undefined) =>
 /** Returns the extension names that occur in a string. */
 const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
-/** Returns all schemas in the document, each with the name of the field or the resource that it describes. */
+/** Returns all schemas in the document, each with the name of the field or resource that it describes. */
 function fields(): { name: string; schema: SchemaObject }[] {
   const found: { name: string; schema: SchemaObject }[] = [];
   const visit = (name: string, schema: SchemaOrBoolean) => {

@@ -20,7 +20,7 @@ const manifest = read('package.json') as Manifest;
 const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
 
 /**
- * Returns the key, in the lock file, of the package that `require` would find from inside a locked package. The
+ * Returns the lock-file key of the package that `require` would find from inside a locked package. The
  * search starts in that package's own folder and continues upward.
  */
 function lockedFrom(from: string, name: string, all: Readonly<Record<string, LockedPackage>>): string | undefined {

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { tempFolder } from '../builders/temp-folder.ts';
 
 /**
- * Returns variables that make a process report to standard error, as `LOADED` with a name, that it loads a package that
- * only some configurations need. For the process, the package `missing` is not installed.
+ * Returns variables that make a process write `LOADED` and a package's name to standard error when it loads a package
+ * that only some configurations need. To the process, the package `missing` seems not to be installed.
  */
 export function reportingPackages(missing?: string): Record<string, string> {
   const file = join(tempFolder(), 'hook.mjs');

@@ -78,8 +78,8 @@ export function unpackImage(busybox: string): UnpackedImage {
   const isRoot = process.getuid?.() === 0;
   const root = tempFolder();
   const inImage = (path: string) => join(root, path);
-  // Copying thousands of files can take seconds, so they are linked where that is safe: the programs of the image do
-  // not run as root, so they cannot write to files of root.
+  // Copying thousands of files can take seconds, so they are linked where that is safe: the image's programs do
+  // not run as root, so they cannot write to files owned by root.
   const putFile = (from: string, to: string) => {
     if (!isRoot || !link(from, to)) fs.copyFileSync(from, to);
   };
@@ -172,7 +172,7 @@ function buildContext(): string[] {
   return allowed.filter((name) => name !== undefined);
 }
 
-/** Links a file. Returns whether that was possible, which it is only within a file system. */
+/** Links a file. Returns false if that is impossible because the paths are on different file systems. */
 function link(from: string, to: string): boolean {
   try {
     fs.linkSync(from, to);
@@ -183,7 +183,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Returns the folders of the packages that `npm ci --omit=dev` installs. They contain the packages nested in them. */
+/** Returns the folders of the packages that `npm ci --omit=dev` installs. They also contain any nested packages. */
 function productionPackages(): string[] {
   const { packages } = JSON.parse(fs.readFileSync(join(packageRoot, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>>;

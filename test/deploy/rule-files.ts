@@ -45,7 +45,7 @@ interface RuleTests {
   readonly tests: readonly RuleTest[];
 }
 
-/** Reads a YAML file as promtool does, in which 0x60 is a series of 61 zeros and not a hexadecimal number. */
+/** Reads a YAML file as promtool does: 0x60 is a series of 61 zeros, not a hexadecimal number. */
 const read = (path: string): unknown =>
   parse(readFileSync(path, 'utf8'), {
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.format !== 'HEX'),
@@ -118,7 +118,7 @@ function rulesNeededBy(test: RuleTest, rules: readonly Rule[]): ReadonlySet<Rule
     ...queries.flatMap(({ expr }) => metricsOf(expr)),
   ]);
   const needed = new Set<Rule>();
-  // A set also visits the names that are added during the loop.
+  // Iteration over a set includes the names that are added during the loop.
   for (const name of names)
     for (const rule of rules)
       if ((rule.alert ?? rule.record) === name || (name === 'ALERTS' && rule.alert !== undefined)) {

@@ -95,7 +95,7 @@ interface Asking {
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** True if the request sends an entity tag from an earlier response, which may have gone to another caller. */
+  /** True if the request sends an entity tag from an earlier response, which may have been sent to another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }

@@ -187,7 +187,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(alone);
     server.freeze();
     await until(() => {
-      // The clock has to advance before the gateway notices that the server does not reply.
+      // The clock has to advance before the gateway notices that the server is not replying.
       clock.advance(100);
       return !sharedBy(alone).follower.isSynced();
     });

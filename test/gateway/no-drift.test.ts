@@ -160,7 +160,7 @@ interface Extent {
 
 /**
  * Returns the documented reads. The last account sends the first query twice, so that the second response is a
- * remembered or cached one, and a HEAD request follows. If queries are sent everywhere, this applies to all of them.
+ * remembered or cached one, and a HEAD request follows. If `everywhere` is true, every query is repeated in this way.
  */
 const allReads = ({ accounts, everywhere }: Extent): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>

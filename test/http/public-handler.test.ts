@@ -619,7 +619,7 @@ describe("a client's abort signal", () => {
 
 describe('the recorder of traces', () => {
   // The attack: a request makes a metric or the ledger throw. Without a guard, the error would be thrown while the
-  // response closes and would crash the process.
+  // response is closing and would crash the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

@@ -92,7 +92,7 @@ describe('a text that is not UTF-8', () => {
 });
 
 describe('a text of many escapes', () => {
-  // Before this limit, four million escaped quotes (8 MB) kept the parser busy for 70 ms.
+  // Before this limit existed, four million escaped quotes (8 MB) kept the parser busy for 70 ms.
   it.each(['\\"', '\\n', '\\u0041'])('exceeds the values with more than 16 escapes %s for each of them', (escape) => {
     const limits = { depth: 4, values: 10 };
     expect(parseBounded(Buffer.from(`"${escape.repeat(160)}"`), limits).state).toBe('parsed');

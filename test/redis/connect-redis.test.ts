@@ -208,7 +208,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
   });
 
   it.concurrent('treats a server that loads its data as away', async () => {
-    // The server loads for twenty seconds, unless the test ends the delays, and replies to commands meanwhile.
+    // Unless the test ends the delays, the server loads its data for twenty seconds. It replies to commands meanwhile.
     const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
     const server = await startRedisServer(path, ['--dir', tempFolder(), ...slow]);
     const clock = createTestClock();

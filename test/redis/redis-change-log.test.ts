@@ -257,7 +257,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     await a.log.append(purge('lost for now'));
     expect(a.log.syncedAt()).toBeLessThanOrEqual(frozenAt);
     server.thaw();
-    // The server may have received the change twice, because its first reply came too late.
+    // The server's first reply came too late, so the server may have received the change twice.
     await until(() => a.log.syncedAt() > frozenAt && (a.log.position()?.number ?? 0) > 0);
   });
 });

@@ -211,7 +211,7 @@ describe('rules 12: a drain', () => {
     await fake.received(1);
     const closed = leaving.close();
     // Clients whose connections the operating system has already accepted are still served, so new connections are
-    // refused only after a moment. If they were opened without a pause, this moment would be longer.
+    // refused only after a moment. If the test opened them without a pause, this moment would be longer.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {
       await pause(20);
