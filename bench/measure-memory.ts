@@ -21,7 +21,7 @@ const REST_MS = 2000;
 /** The minimum number of stored responses at the end of a run. With fewer responses, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
-/** The resident memory during a run that requests many distinct keys, each of them once. */
+/** The resident memory during a run that requests many distinct keys, each once. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;

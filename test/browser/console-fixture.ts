@@ -22,7 +22,7 @@ export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstre
   readonly chaos?: readonly string[];
   /** False for a read-only console, which needs no token. */
   readonly token?: boolean;
-  /** True if the tests advance the clock of the pages, for example with `soon`. */
+  /** True if the tests advance the pages' clock, for example with `soon`. */
   readonly ownClock?: boolean;
 }
 

@@ -57,7 +57,7 @@ export async function openContext(
 }
 
 /**
- * Advances the clock of a page until something has happened, so that the test does not have to wait until the page
+ * Advances a page's clock until something has happened, so that the test does not have to wait until the page
  * fetches its data again. The page's context needs `ownClock`.
  */
 export async function soon(page: Page, happened: Promise<unknown>): Promise<void> {

@@ -21,7 +21,7 @@ interface CertificateOptions {
 
 /**
  * Creates a real X.509 certificate with an ECDSA key. Node can read certificates but cannot create them. This file
- * therefore writes the few DER structures of RFC 5280 itself, so that tests need neither another program nor a
+ * therefore writes the few DER structures from RFC 5280 itself, so that tests need neither another program nor a
  * fixture that expires.
  */
 export function createCertificate(options: CertificateOptions = {}): TestCertificate {

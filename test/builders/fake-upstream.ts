@@ -87,7 +87,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
   };
   cleanUpAfterFile(async () => {
     await fake.close();
-    // The variables of a test file exist until its worker ends. The requests that they refer to must not.
+    // A test file's variables exist until its worker ends. The requests that they refer to must not live that long.
     fake.requests.length = 0;
   });
   return fake;

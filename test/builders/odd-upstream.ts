@@ -55,8 +55,8 @@ function oddPage(query: URLSearchParams): Item {
 
 /**
  * Responds like a server whose responses are odd but allowed. Its questions lack some fields, have additional ones, and
- * use several date formats and member orders. Some questions are repeated on the next page. All other operations return
- * the documented examples. Clients can select the fields of every response.
+ * use several date formats and orders of members. Some questions are repeated on the next page. All other operations
+ * return the documented examples. Clients can select the fields of every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

@@ -1,7 +1,7 @@
 import { configureGlobal, readConfigureGlobal } from 'fast-check';
 import { beforeEach, expect } from 'vitest';
 
-/** True for `PORTICO_FUZZ=long npm test` and for `npm run prove`, which try more than an ordinary run of the tests. */
+/** True for `PORTICO_FUZZ=long npm test` and for `npm run prove`, which test more than an ordinary run does. */
 export const isLongRun = process.env['PORTICO_FUZZ'] === 'long';
 
 /**

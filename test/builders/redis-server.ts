@@ -70,7 +70,7 @@ const FROZEN_MS = 50;
 /** The URLs of the frozen servers. */
 const frozen = new Set<string>();
 
-/** A clock that is so fast that a connection tries a failing server again after 0.1 seconds instead of a second. */
+/** A clock so fast that a connection retries a failing server after 0.1 seconds instead of a second. */
 const fastClock = () => 10 * systemClock();
 
 /**
@@ -119,7 +119,7 @@ export async function startSentinel(path: string, primaryPort: number): Promise<
   const sentinel = connectTo(`redis://127.0.0.1:${port}`);
   await until(() => sentinel.isAvailable());
   // By default, a sentinel asks the servers for their replicas and states only every ten seconds. Servers before Redis 7
-  // do not know this command.
+  // do not support this command.
   const often = ['SENTINEL', 'DEBUG', 'INFO-PERIOD', '100', 'PING-PERIOD', '100'];
   await sentinel.command('', often).catch(() => undefined);
   sentinel.close();

@@ -148,7 +148,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     };
     cleanUpAfterFile(async () => {
       await test.close();
-      // The variables of a test file exist until its worker ends. The gateway that they refer to must not.
+      // A test file's variables exist until its worker ends. The gateway that they refer to must not live that long.
       running = undefined;
       log.length = 0;
     });

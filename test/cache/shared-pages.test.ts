@@ -63,7 +63,7 @@ function member(overrides: Partial<PageStore> = {}, times: object = TIMES, log: 
 const textOf = (body: Buffer | undefined): string | undefined =>
   body && (JSON.parse(body.toString()) as { text: string }).text;
 
-/** Claims a page (the right to fetch it), fetches the page, and releases the claim. */
+/** Claims the right to fetch a page, fetches the page, and releases the claim. */
 async function fetchAt({ memory, pages }: Member, key: string, text: string, more: Partial<StoredPageInput> = {}) {
   const claim = await pages.claim(key, { mayWait: true });
   expect(claim.kind).toBe('fetch');
