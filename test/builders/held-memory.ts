@@ -21,7 +21,7 @@ export function flatText(number: number, length = 900): string {
 }
 
 async function heapUsed(): Promise<number> {
-  // Finalizers and sockets that are closing release their memory in later turns of the event loop.
+  // Finalizers run, and closing sockets release their memory, in later turns of the event loop.
   for (let turn = 0; turn < 3; turn += 1) {
     collectGarbage();
     await setImmediate();

@@ -253,7 +253,7 @@ const NAMES = new Set(['nodeStates', 'verb', 'type', 'operations', 'status', 'ex
 /** The maximum number of stored words per place. */
 const MAX_WORDS = 50;
 
-/** Returns whether the values at a place are words from a closed set. */
+/** Returns whether the values of a field are words from a closed set. */
 function hasVocabulary({ personal, sites }: PlaceSchema, name: string): boolean {
   return NAMES.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
