@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createContractPlaces } from '../../src/assembly/operators/operator-console.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadOperations } from '../../src/contract/load-contract.ts';
@@ -71,9 +70,6 @@ const unhindered = {
 
 let fake: FakeUpstream;
 let receiver: OtlpReceiver;
-/** Lets the requests share connections. */
-const agent = new Agent({ keepAlive: true });
-afterAll(() => agent.destroy());
 const places = new Map<string, Place>();
 const planted: Secrets[] = [];
 const oddlyPlanted: string[] = [];
@@ -114,7 +110,7 @@ let count = 0;
 async function send({ gateway }: Place, secrets: Secrets, target: string, call: Call = {}): Promise<Answer> {
   const requestId = `planted-${(count += 1)}`;
   const headers = { ...secretHeaders(secrets), 'X-Request-Id': requestId, ...call.headers };
-  const answer = await gateway.call(target, { user: 'everything', agent, ...call, headers });
+  const answer = await gateway.call(target, { user: 'everything', ...call, headers });
   await gateway.lineOf(requestId);
   return answer;
 }
@@ -220,7 +216,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
       for (const id of [...told, ...hidden, ...(/^(?:eyJ|sk_)/.test(token) ? [token] : [])]) {
         const headers = { 'X-Request-Id': id };
         const { gateway } = place;
-        const answer = await gateway.call(targetOf(operation), { user: 'everything', method, body, headers, agent });
+        const answer = await gateway.call(targetOf(operation), { user: 'everything', method, body, headers });
         const given = String(answer.headers['x-request-id']);
         await gateway.lineOf(given);
         said.push(given);
@@ -279,7 +275,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
           const turn = (Math.floor(kind / MODES.length) + at) % targets.length;
           for (const target of isLongRun ? targets : targets.slice(turn, turn + 1)) {
             // A truncated response also breaks the client's connection.
-            await gateway.call(target, { user: 'everything', headers: secretless, agent }).catch(() => undefined);
+            await gateway.call(target, { user: 'everything', headers: secretless }).catch(() => undefined);
             called += 1;
             gateway.gateway.services.cache.purgeAll();
           }

@@ -1,5 +1,4 @@
-import { Agent } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -95,9 +94,6 @@ function outcome(got: Answer): string {
 }
 
 let fake: FakeUpstream;
-/** Lets the requests of the tables share connections. */
-const agent = new Agent({ keepAlive: true });
-afterAll(() => agent.destroy());
 beforeAll(async () => {
   fake = await startFakeUpstream(knowing(answers));
 });
@@ -120,7 +116,7 @@ async function expectTable(gateway: TestGateway, authentication: Level, permissi
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
         const row = `${name}, ${target}, request ${round}`;
-        got[row] = outcome(await gateway.call(target, { user: null, headers: credential.headers, agent }));
+        got[row] = outcome(await gateway.call(target, { user: null, headers: credential.headers }));
         want[row] = expected(authentication, permissions, credential, target);
       }
   expect(got).toEqual(want);

@@ -1,7 +1,6 @@
-import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { callAt, type Answer, type Call } from '../builders/call.ts';
+import type { Answer, Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -130,8 +129,6 @@ const ANY = '/services/v2/article/1/any.json';
 interface World {
   readonly cases: readonly Case[];
   readonly gateway: TestGateway;
-  /** Lets the clients share connections. */
-  readonly agent: Agent;
   readonly upstream: RawUpstream;
   readonly clock: TestClock;
   /** True if the first failure opens the circuit. */
@@ -191,7 +188,6 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   return {
     cases: CASES.filter((one) => one.setting === setting && faults.includes(one.fault)),
     gateway,
-    agent: new Agent({ keepAlive: true }),
     upstream,
     clock,
     opensCircuit,
@@ -208,10 +204,10 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   };
 }
 
-async function ask({ gateway, agent }: World, one: Case, patienceMs: number): Promise<Result> {
+async function ask({ gateway }: World, one: Case, patienceMs: number): Promise<Result> {
   const { target, call } = requestOf(one);
   const signal = AbortSignal.timeout(patienceMs);
-  const answer = await callAt(gateway.url, target, { ...call, agent, signal }).catch(() => undefined);
+  const answer = await gateway.call(target, { ...call, signal }).catch(() => undefined);
   return { answer, gaveUp: signal.aborted };
 }
 
@@ -338,7 +334,6 @@ describe('after all faults', () => {
   });
 
   it('no socket, server or timer is left', async () => {
-    for (const { agent } of worlds) agent.destroy();
     await Promise.all(worlds.map(async ({ gateway, upstream }) => [await gateway.close(), await upstream.stop()]));
     const count = (resources: readonly string[], kind: string) => resources.filter((one) => one === kind).length;
     const left = () => {
