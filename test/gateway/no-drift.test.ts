@@ -1,6 +1,6 @@
-import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { boundedMemo } from '../../src/lib/bounded-maps.ts';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { type Ids, type OperationCase, OPERATIONS, targetOf } from '../builders/operations.ts';
@@ -106,34 +106,24 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** Returns the accounts whose request both the permissions and the page bounds allow. */
-function allowedFor({ method }: OperationCase, target: string): readonly string[] {
-  const allowed =
-    allowedAccounts.get(target) ??
-    ACCOUNTS.filter((as) =>
-      strict.gateway
-        .explain({ method, target, as })
-        .some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text)),
-    );
-  allowedAccounts.set(target, allowed);
-  return allowed;
-}
-
-/** The accounts that may read each target. They are the same in every mode. */
-const allowedAccounts = new Map<string, readonly string[]>();
+/** Returns the accounts for which both the permissions and the page bounds allow a read. They are the same in all modes. */
+const readersOf = boundedMemo(10_000, (target: string) =>
+  ACCOUNTS.filter((as) =>
+    strict.gateway
+      .explain({ method: 'GET', target, as })
+      .some(({ name, text }) => name === 'verdict' && /^(?:forwarded|served)/.test(text)),
+  ),
+);
 
 async function askAll(
   gateway: TestGateway,
   targets: readonly (readonly [target: string, call: Call])[],
 ): Promise<number> {
   const waiting = [...targets];
-  const agent = new Agent({ keepAlive: true });
   const ask = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      await gateway.call(next[0], { ...next[1], agent });
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await gateway.call(...next);
   };
   await Promise.all(Array.from({ length: 8 }, ask));
-  agent.destroy();
   return targets.length;
 }
 
@@ -169,7 +159,7 @@ const allReads = ({ accounts, everywhere }: Extent): (readonly [target: string, 
         .filter((_, query) => everywhere || query === 0 || variant === 0)
         .flatMap((query, index) => {
           const target = targetOf(operation, query, own);
-          const allowed = inTurn(allowedFor(operation, target), accounts);
+          const allowed = inTurn(readersOf(target), accounts);
           const asked = allowed.map((user) => once(target, { user }));
           const isRepeated = everywhere || index === 0;
           return isRepeated ? asked.concat(asked.slice(-1), [once(target, { method: 'HEAD' })]) : asked;
