@@ -260,18 +260,13 @@ function addItem(item: Readonly<Record<string, unknown>>, name: string | undefin
   if (name !== undefined && Object.hasOwn(OBJECTS, name)) addId(OBJECTS[name] ?? '', id);
 }
 
-/** Matches text that may contain an integer that a number cannot represent. */
-const LARGE_NUMBER = /\d{16}|\d[eE]/;
-
-const withExactIntegers = (_key: string, value: unknown, context?: { readonly source?: string }) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
-
-/** Parses JSON. An integer that a number cannot represent exactly is returned as text. */
+/** Parses JSON. Numbers that are not safe integers are returned as text, so that large ids remain exact. */
 function parseExact(text: string): unknown {
   if (exceededLimit(Buffer.from(text), DEFAULT_JSON_LIMITS) !== undefined) return undefined;
   try {
-    // Calling a function for each value takes several times as long as parsing, so it is done only where needed.
-    return JSON.parse(text, LARGE_NUMBER.test(text) ? withExactIntegers : undefined) as unknown;
+    return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value,
+    ) as unknown;
   } catch {
     return undefined;
   }
