@@ -56,17 +56,14 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     for (const fingerprint of removed) stored.delete(fingerprint);
     return removed.length;
   };
-  let forgotten = 0;
+  let tidiedHour = 0;
   const forget = (before: number) => {
-    // All entries are searched, so this is done only once per hour.
-    if (hourOf(before) === forgotten) return;
-    forgotten = hourOf(before);
     for (const stored of Object.values(shares))
       for (const [fingerprint, entry] of stored) {
         if (entry.lastSeenAt < before) stored.delete(fingerprint);
-        else entry.counts.forget(forgotten);
+        else entry.counts.forget(hourOf(before));
       }
-    traffic.forget(forgotten);
+    traffic.forget(hourOf(before));
   };
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) add(delta, batch.release);
@@ -76,7 +73,9 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     releases.add(batch.release);
     const removed = makeRoom(shares.request) + makeRoom(shares.response);
     dropped += removed + batch.dropped;
-    forget(retentionStart(batch.writtenAt, retentionDays));
+    // All entries are searched, so this is done only once per hour.
+    if (hourOf(batch.writtenAt) !== tidiedHour) forget(retentionStart(batch.writtenAt, retentionDays));
+    tidiedHour = hourOf(batch.writtenAt);
     return { entries: shares.request.size + shares.response.size, dropped: removed };
   };
   const read: LedgerStore['read'] = async ({ since, release, operation, history = false }, takenAt) => {
