@@ -13,7 +13,7 @@ function filesOf(folder: string, ...endings: readonly string[]): string[] {
 
 /** Returns the sections of the rules that a file refers to, as in "docs/rules.md §6 and §11" and "rules 8: …". */
 function sectionsNamedIn(text: string): number[] {
-  const mentions = text.matchAll(/\b(?:rules\.md |rules )(?<numbers>§?\d+(?: and §\d+)*)(?=[),:;.])/g);
+  const mentions = text.matchAll(/\brules(?:\.md §|[ ](?=\d+:))(?<numbers>\d+(?: and §\d+)*)/g);
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
 }
 
