@@ -228,9 +228,10 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       it('has read the compiled code that the first start stored', () => {
         const count = (text: string) => said.split(text).length - 1;
         expect(count('was accepted')).toBeGreaterThan(300);
-        // V8 rejects code that was compiled with other flags, such as code stored by other commands. A gateway changes
-        // the flags when it is ready, so code that the first start read after that may be rejected.
-        expect(count('was rejected')).toBeLessThan(5);
+        // V8 rejects code that was compiled with other flags, such as code stored by other commands. undici loads its
+        // parser with the first request, which the first gateway sends only after it has changed the flags.
+        const rejected = said.split('\n').filter((line) => line.includes('was rejected'));
+        expect(rejected.filter((line) => !line.includes('/undici/lib/llhttp/'))).toEqual([]);
         expect(count('was not initialized')).toBeLessThan(20);
       });
     });
