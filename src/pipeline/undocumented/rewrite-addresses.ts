@@ -115,7 +115,8 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
 /** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` uses the scheme of the request. Once a scheme is added, the address is recognized like any other.
+  // `//host/path` has no scheme, but the pattern requires one. The pattern matches `http:` and `https:` equally, so it
+  // does not matter which of them is added.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;
