@@ -7,7 +7,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 const QUESTIONS = '/services/v2/question.json';
 const UNDOCUMENTED = '/services/v2/badge.json';
 
-/** Limits that every request exceeds. Outside `observe` mode, all requests but the first would be refused. */
+/**
+ * Limits that every request exceeds. Outside `observe` mode, the first request would time out, and all others would be
+ * refused immediately.
+ */
 const TIGHT = {
   connectTimeoutMs: 1,
   headersTimeoutMs: 1,
