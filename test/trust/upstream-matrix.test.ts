@@ -66,31 +66,29 @@ interface Case {
   readonly setting: Setting;
 }
 
-/** Returns the situations in which a setting is tested. */
-function situationsOf(setting: Setting): readonly Situation[] {
-  if (setting === 'observe') return SITUATIONS.filter((situation) => !STORED.includes(situation));
-  // `checks.responses` matters only for responses to documented requests.
+/** Returns the situations and connection faults with which a setting is tested. */
+function scopeOf(setting: Setting): {
+  readonly situations: readonly Situation[];
+  readonly connectionFaults: readonly ConnectionFault[];
+} {
+  // `checks.responses` matters only for responses to documented requests, and connection faults leave no response.
   if (setting === 'strict with responses enforced')
-    return ['a stale page', 'an expired page', 'a page that is not stored', 'an upload'];
-  return SITUATIONS;
-}
-
-/** Returns a setting's connection faults: none if responses are enforced, because such faults leave no response. */
-function connectionFaultsOf(setting: Setting): readonly ConnectionFault[] {
-  return setting === 'strict with responses enforced' ? [] : CONNECTION_FAULTS;
+    return {
+      situations: ['a stale page', 'an expired page', 'a page that is not stored', 'an upload'],
+      connectionFaults: [],
+    };
+  // In `observe` mode, no pages are stored.
+  const situations = setting === 'observe' ? SITUATIONS.filter((one) => !STORED.includes(one)) : SITUATIONS;
+  return { situations, connectionFaults: CONNECTION_FAULTS };
 }
 
 let nextId = 1_000_000;
-const CASES: readonly Case[] = SETTING_NAMES.flatMap((setting) =>
-  situationsOf(setting).flatMap((situation) =>
-    [...connectionFaultsOf(setting), ...RESPONSE_FAULTS].map((fault): Case => ({
-      id: nextId++,
-      fault,
-      situation,
-      setting,
-    })),
-  ),
-);
+const CASES: readonly Case[] = SETTING_NAMES.flatMap((setting) => {
+  const { situations, connectionFaults } = scopeOf(setting);
+  return situations.flatMap((situation) =>
+    [...connectionFaults, ...RESPONSE_FAULTS].map((fault): Case => ({ id: nextId++, fault, situation, setting })),
+  );
+});
 const BY_ID: ReadonlyMap<number, Case> = new Map(CASES.map((one) => [one.id, one]));
 
 function requestOf({ id, situation }: Case): { readonly target: string; readonly call: Call } {
@@ -263,7 +261,7 @@ beforeAll(async () => {
           RESPONSE_FAULTS.filter(({ isSilent, isEndless = false }) => isSilent === true && isEndless === endless),
         ),
       );
-    for (const fault of connectionFaultsOf(setting)) worlds.push(await startWorld(setting, [fault]));
+    for (const fault of scopeOf(setting).connectionFaults) worlds.push(await startWorld(setting, [fault]));
   }
   await Promise.all(worlds.map(runWorld));
 }, HOOK_MS);
