@@ -22,7 +22,7 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['a date', /^\d{4}-\d\d-\d\d(?:$|[T ]\d\d:\d\d)|^\d\d\/\d\d\/\d{4}(?:$| \d\d:\d\d)/],
   ['a date', /^[A-Z][a-z]{2},? (?:[A-Z][a-z]{2} \d\d|\d\d [A-Z][a-z]{2}) /],
   ['a URL', /^[a-z][a-z0-9+.-]{1,20}:\/\/\S+$/i],
-  ['an e-mail address', /^[^\s@]{1,64}@[^\s@.]{1,63}\.[^\s@]{1,190}$/],
+  ['an email address', /^[^\s@]{1,64}@[^\s@.]{1,63}\.[^\s@]{1,190}$/],
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 

@@ -1,9 +1,9 @@
 /**
- * Patterns for personal data: e-mail and IP addresses, and telephone, card and account numbers. Every pattern is in
+ * Patterns for personal data: email and IP addresses, and telephone, card and account numbers. Every pattern is in
  * this file. Each pattern looks ahead only a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [
-  // An e-mail address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
+  // An email address, plain or encoded. Quoted-printable text contains `=40` instead of `@`.
   /[^\s@/](?:@|%(?:25)*40)[^\s@/]/i,
   /[\w.+-]=40[\w-]/i,
   // An IPv6 address, or an IPv4 address with at least one group of two or more digits. Most version numbers have no
@@ -24,7 +24,7 @@ const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
 /** Four groups of digits. This includes IPv4 addresses in which every group has a single digit. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
-/** Returns whether a string contains an e-mail or IP address, or a telephone, card or account number. */
+/** Returns whether a string contains an email or IP address, or a telephone, card or account number. */
 export const containsPersonalData = (text: string): boolean => PERSONAL.some((form) => form.test(text));
 
 /** Returns whether a string contains a number that is long enough to identify a person. */

@@ -25,7 +25,7 @@ const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
  * Returns whether a string contains a key, a token, a password, or Base64 text in which a name is encoded together
- * with a password or an e-mail address.
+ * with a password or an email address.
  */
 export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
@@ -37,7 +37,7 @@ export function containsRandomText(text: string): boolean {
 }
 
 /**
- * Returns whether a Base64 string contains a credential or an e-mail address. Random Base64 text rarely decodes
+ * Returns whether a Base64 string contains a credential or an email address. Random Base64 text rarely decodes
  * entirely to printable characters, so false positives are rare.
  */
 function hidesCredential(text: string): boolean {

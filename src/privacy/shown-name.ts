@@ -34,7 +34,7 @@ const FIELD_NAME = /^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 const METHODS = /sha(?:224|256|384|512)|iso8601/gi;
 
 /**
- * Returns whether a string looks like the name of a JSON field. A name that contains an e-mail address, an object id,
+ * Returns whether a string looks like the name of a JSON field. A name that contains an email address, an object id,
  * a token or a space is probably the key of a map entry, and may be personal data.
  */
 export function isFieldName(name: string): boolean {

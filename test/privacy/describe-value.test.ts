@@ -26,7 +26,7 @@ describe('the description of a value', () => {
     ['02/07/2019 03:05 PM', 'text of 19 characters, like a date'],
     ['Thu Feb 07 15:05:50 UTC 2019', 'text of 28 characters, like a date'],
     ['https://community.example/a.png', 'text of 31 characters, like a URL'],
-    ['bob@example.com', 'text of 15 characters, like an e-mail address'],
+    ['bob@example.com', 'text of 15 characters, like an email address'],
     ['<p>hello</p>', 'text of 12 characters, like HTML'],
     ['hello there', 'text of 11 characters'],
   ])('includes the form of %s', (value, told) => {

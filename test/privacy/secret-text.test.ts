@@ -93,7 +93,7 @@ function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string>
   return found;
 }
 
-it('an e-mail address or a name with a password is found in Base64 text', () => {
+it('an email address or a name with a password is found in Base64 text', () => {
   for (const text of ['jana.novak@example.org', 'jana:geheim'])
     expect(containsCredential(Buffer.from(text).toString('base64'))).toBe(true);
   expect(containsCredential('questionTitleFormatted')).toBe(false);

@@ -10,7 +10,7 @@ describe('a name that may be repeated', () => {
   );
 
   it.each([
-    ['an e-mail address', 'bob@example.com'],
+    ['an email address', 'bob@example.com'],
     ['a name with a dot, which may be a host or a person', 'bob.smith'],
     ['a name with a hyphen, as people and addresses have', 'bob-smith'],
     ['a number, which may be an id', '4711'],

@@ -1210,7 +1210,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: '|| ADDRESS.test(inside)',
     replace: '',
     test: 'test/privacy/secret-text.test.ts',
-    why: 'an e-mail address in Base64 is logged',
+    why: 'an email address in Base64 is logged',
   },
   {
     file: 'src/privacy/shown-text.ts',

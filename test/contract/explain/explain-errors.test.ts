@@ -205,7 +205,7 @@ describe('the explanation of errors', () => {
     ]);
   });
 
-  // The attack: a field name that contains a person's e-mail address would be stored in the ledger.
+  // The attack: a field name that contains a person's email address would be stored in the ledger.
   it('does not repeat a name that may be personal', () => {
     const closed = explanationOfOne({ type: 'object', additionalProperties: false });
     expect(closed({ 'ann@example.com': 1 }).map(({ at }) => at)).toEqual(['/?']);

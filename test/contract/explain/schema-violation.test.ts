@@ -193,7 +193,7 @@ describe('the observed value of a violation', () => {
   it('is described by a plain word if the contract lists words', () => {
     expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'LOST'))).toEqual(['the word LOST']);
     expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'bob@example.com'))).toEqual([
-      'text of 15 characters, like an e-mail address',
+      'text of 15 characters, like an email address',
     ]);
   });
 

@@ -18,7 +18,7 @@ describe('the names of undocumented fields', () => {
     expect(proposed(times(3, () => ({ serialNumber: 1 })))).toContain('serialNumber');
   });
 
-  it('are not shown if they contain an e-mail address, a token, a space, an id or text that is not a field name', () => {
+  it('are not shown if they contain an email address, a token, a space, an id or text that is not a field name', () => {
     const keys = ['a.b@example.org', 'Jana Nov', 'u4711', 'deadbeefdeadbeef', 'š', 'x.y', '7', 'Ab1Cd2Ef3Gh4'];
     const text = proposed(times(5, () => Object.fromEntries(keys.map((key) => [key, 1]))));
     expect(keys.filter((key) => text.includes(`"${key}"`) || text.includes(`${key}:`))).toEqual([]);
