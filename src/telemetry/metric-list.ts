@@ -6,7 +6,11 @@ export interface MetricEntry {
   readonly help: string;
 }
 
-/** All of Portico's metrics. A test compares docs/metrics.md with this list. */
+/**
+ * All of Portico's metrics. A test compares docs/metrics.md with this list. `request-metrics.ts` counts requests,
+ * `scrape-metrics.ts` reads gauges on each scrape, `ladder-metrics.ts` and `redis-metrics.ts` cover their areas, and
+ * `metrics.ts` counts everything else.
+ */
 export const METRICS = {
   requests: {
     name: 'portico_http_requests_total',
