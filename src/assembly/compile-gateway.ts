@@ -14,7 +14,7 @@ import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
 import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
 import { createDecide } from '../pipeline/stages/authorize.ts';
-import { createCheckBody } from '../pipeline/stages/validate-body.ts';
+import { createCheckBody } from '../pipeline/request-rules.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
 import { overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';

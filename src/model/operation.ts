@@ -23,7 +23,7 @@ export interface Parameter {
 
 /**
  * The rules about request bodies that can be named in `x-request-rules` in the contract, each with its description. The
- * functions are in `pipeline/stages/validate-body.ts`.
+ * functions are in `pipeline/request-rules.ts`.
  */
 export const REQUEST_RULES = {
   'gdpr-csv': '`content` is CSV with the allowed columns, and each row has at least one filled cell.',

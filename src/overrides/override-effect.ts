@@ -27,10 +27,7 @@ export interface Overridden {
   readonly words: readonly string[];
   /** When the refusal of all requests ends, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
-  /**
-   * How long a response may be served after becoming stale, in seconds, and when the override ends, in epoch
-   * milliseconds.
-   */
+  /** The maximum staleness of a served response, in seconds, and the end of the override, in epoch milliseconds. */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;
 }
 

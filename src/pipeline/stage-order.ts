@@ -2,6 +2,7 @@ import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import type { PlanBodyCheck } from './request-rules.ts';
 import type { StagePlanner } from './stage.ts';
 import { authorize, type Decide } from './stages/authorize.ts';
 import { boundPage } from './stages/bound-page.ts';
@@ -16,7 +17,7 @@ import { limitRate } from './stages/limit-rate.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
-import { type BodyLimits, type PlanBodyCheck, validateBody } from './stages/validate-body.ts';
+import { type BodyLimits, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
 /** Returns the planners of all stages, outermost first. Only this function defines the order of the stages. */

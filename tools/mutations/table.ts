@@ -208,10 +208,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an anonymous request for an undocumented path is forwarded although there is a service account',
   },
   {
-    file: 'src/pipeline/stages/validate-body.ts',
+    file: 'src/pipeline/request-rules.ts',
     find: '/^\\d{1,19}$/.test(id) ? lookUp',
     replace: 'true ? lookUp',
-    test: 'test/pipeline/stages/validate-body.test.ts',
+    test: 'test/pipeline/request-rules.test.ts',
     why: 'an id in a body of the upstream becomes part of the path of a lookup',
   },
   // a request's path

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Ledger } from '../../ledger/record/create-ledger.ts';
 import { type ShadowContract, createShadowContract } from '../../pipeline/shadow-contract.ts';
-import type { PlanBodyCheck } from '../../pipeline/stages/validate-body.ts';
+import type { PlanBodyCheck } from '../../pipeline/request-rules.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Start } from '../load-start.ts';
 
