@@ -84,7 +84,7 @@ describe('the sources', () => {
   it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
-        .filter((to) => /^ledger\/store\/(?!ledger-location)/.test(to))
+        .filter((to) => /^ledger\/store\/(?!select-store)/.test(to))
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([]);
@@ -94,7 +94,7 @@ describe('the sources', () => {
   // a file.
   it('replace the location of a ledger in only one place', () => {
     const replaced = /\.\.\.\s*[\w.]*ledger\w*,\s*file\b/i;
-    const places = files.filter(({ path, text }) => path !== 'ledger/store/ledger-location.ts' && replaced.test(text));
+    const places = files.filter(({ path, text }) => path !== 'ledger/store/select-store.ts' && replaced.test(text));
     expect(places.map(({ path }) => path)).toEqual([]);
     expect(replaced.test('ledgerAt({ ...settings.ledger, file: given })')).toBe(true);
   });

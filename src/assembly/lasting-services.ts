@@ -14,7 +14,7 @@ import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
-import { ledgerAt } from '../ledger/store/ledger-location.ts';
+import { ledgerAt } from '../ledger/store/select-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import { type Operation, termsOf } from '../model/operation.ts';

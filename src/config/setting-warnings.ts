@@ -1,6 +1,6 @@
 import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
 import type { Contract } from '../contract/load-contract.ts';
-import { ledgerStoreOf } from '../ledger/store/ledger-location.ts';
+import { ledgerStoreOf } from '../ledger/store/select-store.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';

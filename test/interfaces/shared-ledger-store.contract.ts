@@ -8,7 +8,7 @@ import {
 } from '../../src/ledger/ledger-store.ts';
 import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
 import type { Ledger } from '../../src/ledger/record/create-ledger.ts';
-import type { LedgerWriter } from '../../src/ledger/store/ledger-location.ts';
+import type { LedgerWriter } from '../../src/ledger/store/select-store.ts';
 import { batch, entryOf, finished, ledgerWith, NOW, trafficOf } from '../builders/ledger.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 

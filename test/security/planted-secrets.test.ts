@@ -6,7 +6,7 @@ import { createContractPlaces } from '../../src/assembly/operators/operator-cons
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadOperations } from '../../src/contract/load-contract.ts';
 import { LEDGER_DEFAULTS } from '../../src/ledger/ledger-options.ts';
-import { ledgerAt } from '../../src/ledger/store/ledger-location.ts';
+import { ledgerAt } from '../../src/ledger/store/select-store.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { REPORT_FORMATS } from '../../src/report/formats.ts';
 import { findingsOf, type RenderOptions, type Report, toReport } from '../../src/report/report.ts';

@@ -3,7 +3,7 @@ import type { Settings } from '../../config/settings.ts';
 import { LedgerStoreError, type OpenedStore, StoreUnavailable } from '../../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
 import type { KindOf } from '../../ledger/record/fingerprint.ts';
-import { type LedgerLocation, type LedgerWriter, openLedgerInMemory } from '../../ledger/store/ledger-location.ts';
+import { type LedgerLocation, type LedgerWriter, openLedgerInMemory } from '../../ledger/store/select-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../model/fault.ts';

@@ -5,7 +5,7 @@ import type { Assembly } from '../../gateway.ts';
 import { LADDER_DOCUMENT, readLadderFile, writeLadderFile } from '../../ladder/ladder-file.ts';
 import { LADDER_CHECKS, type LadderState, liftStep, startingState, stepOf } from '../../ladder/ladder-step.ts';
 import { emptySnapshot, type LedgerSnapshot } from '../../model/ledger-entry.ts';
-import { ledgerAt } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt } from '../../ledger/store/select-store.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { connectRedis, RedisUnavailable, untilAvailable } from '../../redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../redis/redis-change-log.ts';

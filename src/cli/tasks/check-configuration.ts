@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import type { BaselineFile } from '../../ledger/baseline-file.ts';
-import { ledgerAt } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt } from '../../ledger/store/select-store.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
 import { isOutage } from '../../model/ledger-entry.ts';
 import type { CommandIo, CommandLine } from '../command.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
 import type { Settings } from '../../config/settings.ts';
 import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../model/ledger-entry.ts';
-import { ledgerAt, withLedgerFile } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt, withLedgerFile } from '../../ledger/store/select-store.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';

@@ -3,7 +3,7 @@ import { walkToLearn } from '../../walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
-import { inMemoryOptions } from '../../ledger/store/ledger-location.ts';
+import { inMemoryOptions } from '../../ledger/store/select-store.ts';
 import { createLearner } from '../../learn/create-learner.ts';
 import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';

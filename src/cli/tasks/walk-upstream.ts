@@ -1,7 +1,7 @@
 import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../config/settings.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
-import { ledgerAt, openLedgerInMemory } from '../../ledger/store/ledger-location.ts';
+import { ledgerAt, openLedgerInMemory } from '../../ledger/store/select-store.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { renderJson } from '../../report/json-report.ts';

@@ -13,7 +13,7 @@ import { assembleGateway, createGateway } from '../../../src/gateway.ts';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../src/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/ledger/record/fingerprint.ts';
-import { ledgerAt, type LedgerLocation, type LedgerWriter } from '../../../src/ledger/store/ledger-location.ts';
+import { ledgerAt, type LedgerLocation, type LedgerWriter } from '../../../src/ledger/store/select-store.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';

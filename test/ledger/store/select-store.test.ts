@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../src/ledger/ledger-store.ts';
-import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/ledger-location.ts';
+import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/select-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { REDIS_DEFAULTS } from '../../../src/redis/redis-options.ts';
 import { NOW } from '../../builders/ledger.ts';
