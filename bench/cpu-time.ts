@@ -83,8 +83,8 @@ export function exactNs(text: string | undefined): number | undefined {
 }
 
 /**
- * Returns the sum of the user time and the system time in `stat`, in nanoseconds. The system reports both in ticks,
- * with 100 ticks per second. The program name comes before them, and may contain spaces and parentheses.
+ * Returns the sum of the user time and the system time in `stat`, in nanoseconds. The system reports both times in
+ * ticks, with 100 ticks per second. The program name precedes them and may contain spaces and parentheses.
  */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];

@@ -35,7 +35,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** The running programs by process id, with their cores. */
+/** The core of each running program, keyed by process id. */
 const alive = new Map<number, number>();
 
 /**

@@ -10,7 +10,7 @@ export interface Proof {
   readonly bytes: number;
   /** The content coding, if the response has one. */
   readonly encoding: string | undefined;
-  /** The request headers sent in the rounds. */
+  /** The request headers sent during the rounds. */
   readonly sent: Readonly<Record<string, string>>;
 }
 

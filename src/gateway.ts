@@ -88,7 +88,7 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
-  /** The credential verifier's tests, whose state `readyz` reads. */
+  /** Tests the credential verifier. `/readyz` reports the state of these tests. */
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };

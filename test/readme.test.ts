@@ -22,7 +22,7 @@ for configuration errors and failures, and 2 for usage errors. [cli.schema.json]
 of \`--format json\`.
 `;
 
-/** Runs a command in the repository root and returns its output. The only configuration is the repository's own. */
+/** Runs a command in the repository root, with only the repository's own configuration, and returns its output. */
 async function portico(...args: readonly string[]): Promise<string> {
   const { io, text } = processIoOf(ROOT);
   expect(await runProgram(COMMANDS, args, io)).toBe(0);

@@ -9,7 +9,7 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** A variant of Portico. Features that the variant does not mention are on, as in `strict` mode. */
+/** A variant of Portico. Features that the variant does not specify are enabled, as in `strict` mode. */
 export interface PorticoVariant {
   /** The text that follows Portico's name in tables. */
   readonly label: string;

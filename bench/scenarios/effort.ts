@@ -4,11 +4,11 @@ import type { Rounds } from './scenario.ts';
 /** The amount of work in a run. */
 export interface Effort {
   readonly name: 'full' | 'quick';
-  /** The rounds of the scenarios that have targets. */
+  /** The rounds for scenarios with performance targets. */
   readonly main: Rounds;
-  /** The rounds of the scenarios that show how the cost grows. */
+  /** The rounds for scenarios that show how the cost grows. */
   readonly side: Rounds;
-  /** The warm-up of every server before its rounds, for both Portico and its peers. */
+  /** How each server, whether Portico or a peer, is warmed up before its rounds. */
   readonly warmUp: WarmUpRule;
   /** Parts that run only when selected by name. */
   readonly without: readonly string[];

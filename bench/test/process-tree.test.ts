@@ -20,7 +20,7 @@ test.skipIf(!hasTaskset)('a server does not start while another one is alive', a
   await expect(startPeer()).rejects.toThrow(/while another server is alive/);
   await first.running.stop();
   const second = await startPeer();
-  // Measuring a peer requires three things: it responds, it has used CPU time, and V8 reports the functions that it
+  // A peer can be measured only if it responds, its CPU time can be read, and V8 reports the functions that it
   // optimizes.
   expect((await rawRequest(second.port, '/')).status).toBe(200);
   expect(totalOf(second.running.cpuTimes())).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { warmUp, type WarmUpWindow } from '../warm-up.ts';
 
 const RULE = { requests: 60_000, maxSeconds: 10 };
 
-/** Runs a warm-up whose one-second windows have these results. The last result repeats. */
+/** Runs a warm-up whose one-second windows have these results. The last result is repeated. */
 async function warmed(windows: readonly Pick<WarmUpWindow, 'requests' | 'optimizations'>[], rule = RULE) {
   let at = -1;
   return warmUp(rule, (seconds) => {

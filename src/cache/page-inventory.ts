@@ -13,7 +13,7 @@ interface StoredPages {
 export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly maxBytes: number;
   readonly operations: readonly (StoredPages & { readonly operation: string; readonly fresh: number })[];
-  /** The tags with the most pages, limited to `limit` tags. */
+  /** The matching tags with the most pages. The query determines how many tags are listed. */
   readonly tags: readonly (StoredPages & { readonly tag: string })[];
   /** The number of tags that contain the requested text. */
   readonly matchingTags: number;

@@ -110,9 +110,9 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  /** States how the option's name is known. */
+  /** The provenance of the option's name. */
   readonly optionProvenance: Provenance;
-  /** States how the option's target and permission are known. */
+  /** The provenance of the option's target and permission. */
   readonly mappingProvenance: Provenance;
 }
 

@@ -61,7 +61,7 @@ export interface ProbeClient {
   /** Returns a client for a different origin or base path. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** Returns, for each request without a complete response, the reason why it failed. */
+  /** Returns the reasons for the failure of all requests without a complete response. */
   failures(): readonly string[];
 }
 

@@ -46,7 +46,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows that are lost if the batch cannot be written. */
+/** Returns the number of entries and traffic rows that would be lost if the batch could not be written. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

@@ -39,7 +39,7 @@ export interface LedgerEntry extends Pick<
   readonly lastSeenAt: number;
   /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** The number of occurrences in the period selected by the query, by release label. */
+  /** The number of occurrences for each release label in the period selected by the query. */
   readonly releases: Readonly<Record<string, number>>;
   /** Up to five requests in which the violation was found, with the most recent last. */
   readonly samples: readonly LedgerSample[];

@@ -110,7 +110,7 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
   return `network:${networkOf(arrival.clientAddress)}`;
 }
 
-/** Creates the budgets of one rule. */
+/** Creates the budgets for one rule. */
 function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: number) {
   // `rate-limiter-flexible` is a large package, so it is loaded only if there are rules.
   const library = createRequire(import.meta.url)('rate-limiter-flexible') as typeof RateLimiterFlexible;

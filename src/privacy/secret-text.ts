@@ -124,7 +124,7 @@ export function looksRandom(text: string): boolean {
   return odd >= MIN_ODD && share > (characters < LONG ? MAX_ODD_SHARE : MAX_ODD_SHARE_LONG);
 }
 
-/** Returns whether, in identifiers, the character at an index rarely follows the character before it. */
+/** Returns whether the character at an index rarely follows the preceding character in identifiers. */
 function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;

@@ -51,7 +51,7 @@ export interface Redis {
 }
 
 interface CommandOptions {
-  /** True if strings in the reply are to be returned as buffers. */
+  /** True if strings in the reply must be returned as buffers. */
   readonly bytes?: boolean;
   readonly waitMs?: number;
 }

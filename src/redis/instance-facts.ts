@@ -17,7 +17,7 @@ export type Instance = InstanceFacts & { readonly silentSeconds: number };
 
 /** The list of all gateways that share a Redis server and use the same key prefix. */
 export interface Instances {
-  /** Reports these facts about this gateway at regular intervals from now on. */
+  /** Starts reporting these facts about this gateway at regular intervals. */
   start(facts: () => InstanceFacts): void;
   /**
    * Returns the gateways, sorted by name. The list is empty until Redis is reached for the first time, and during long

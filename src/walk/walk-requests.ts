@@ -185,7 +185,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
 /** The ids in a response, by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
-/** The path parameter that accepts the ids in a list, by the name of the list. */
+/** The path parameters that accept the ids in a list, keyed by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
   answers: 'answerId',
@@ -193,8 +193,8 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The path parameter that accepts the id of an object without a `type`, by the name of the field that contains the
- * object.
+ * The path parameters that accept the id of an object without a `type`, keyed by the name of the field that contains
+ * the object.
  */
 const OBJECTS: Readonly<Record<string, string>> = {
   author: 'userId',

@@ -13,7 +13,7 @@ export interface TestCertificate {
 interface CertificateOptions {
   /** The common name. A server certificate is also valid for this DNS name and for 127.0.0.1. */
   readonly name?: string;
-  /** The end of the certificate's validity. The default is one year from now. */
+  /** The time at which the certificate expires. The default is one year from now. */
   readonly notAfter?: Date;
   /** The issuer. By default, the certificate is self-signed and may issue other certificates. */
   readonly issuer?: TestCertificate;

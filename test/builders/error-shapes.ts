@@ -6,12 +6,12 @@ export const PERMISSION_HTML = "You don't have permission to do this action.<br>
 /** The message about a missing permission, as Portico's clients receive it. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
-/** Returns an error in the first JSON form. */
+/** Returns an error in the form `{error}`. */
 export function errorText(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { error: message } };
 }
 
-/** Returns an error in the second JSON form. */
+/** Returns an error in the form `{errors: {message}}`. */
 export function errorsMessage(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
   return { status, headers, json: { errors: { message } } };
 }

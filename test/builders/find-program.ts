@@ -29,7 +29,7 @@ const PROGRAMS = {
 /** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** Either the path of a program, or advice on installing it. If it is required, tests that need it must fail. */
+/** The path of a program, or advice on installing it. Tests that need a missing required program must fail. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 

@@ -65,7 +65,7 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
   return findTexts(searched, of.flatMap(formsOf));
 }
 
-/** Texts, or the contents of files. */
+/** Strings or file contents. */
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
 /**

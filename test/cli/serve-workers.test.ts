@@ -59,8 +59,8 @@ async function serve(env: Record<string, string> = {}, token?: string) {
 }
 
 /**
- * Returns environment variables that make every worker send messages that no healthy worker would send, as one with
- * corrupted memory might.
+ * Returns environment variables that make every worker send malformed messages, as a worker with corrupted memory
+ * might do.
  */
 function corruptWorkers(): Record<string, string> {
   const file = join(tempFolder(), 'corrupt.mjs');

@@ -122,7 +122,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
 
   it('has every kind of documented chaos in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    // `drift` has no row, because it combines kinds of chaos that have rows.
+    // `drift` has no row, because it combines kinds of chaos that have their own rows.
     expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 

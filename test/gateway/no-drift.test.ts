@@ -139,7 +139,7 @@ function inTurn(accounts: readonly string[], most: number): string[] {
 
 /** How many documented reads a test sends. */
 interface Extent {
-  /** The number of permitted accounts that send each read. The accounts take turns. */
+  /** The maximum number of accounts that send each read. They are chosen in turn from the permitted accounts. */
   readonly accounts: number;
   /**
    * True if every query is sent for every set of ids. False if only the first query is sent for every set, and the

@@ -121,7 +121,7 @@ describe('a watched certificate', () => {
     await until(() => watched.isOutdated());
     const keys = refused.flat().map(({ key }) => key);
     expect([keys, watched.notAfter(), server.setSecureContext.mock.calls.length]).toEqual([['certFile'], before, 0]);
-    // A later change repairs the files.
+    // Once the files are valid again, nothing further is reported.
     files.write(files.certificate);
     await until(() => !watched.isOutdated());
     expect(refused.flat().filter(({ key }) => key === 'certFile')).toHaveLength(1);

@@ -20,7 +20,7 @@ describe('a learner', () => {
     expect(one.shouldSample('listIdeas')).toBe(true);
   });
 
-  // A guess must not become more certain because a monitor polls the same page all day.
+  // A guess must not become more certain just because a monitor polls the same page all day.
   it('learns as much from a page that is polled a thousand times as from the page alone', () => {
     const polled = learner();
     const once = learner();

@@ -29,7 +29,7 @@ describe('a name that may be repeated', () => {
   });
 });
 
-// Some people may read proposals but not responses.
+// Some people are allowed to read proposals but not responses.
 const SECRETS = [
   'xkqzvbnmwtrplkjh',
   'aagzoggelbsmwgwagecxahip',

@@ -208,7 +208,8 @@ needsProgram('redis', 'a connection to Redis', (path) => {
   });
 
   it.concurrent('treats a server that loads its data as away', async () => {
-    // Unless the test ends the delays, the server loads its data for twenty seconds. It replies to commands meanwhile.
+    // The server takes twenty seconds to load its data unless the test ends the delays. It replies to commands while
+    // it is loading.
     const slow = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
     const server = await startRedisServer(path, ['--dir', tempFolder(), ...slow]);
     const clock = createTestClock();

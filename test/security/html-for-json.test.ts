@@ -51,8 +51,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
-  // The two headers have the same name, and the browser may use a different one than Portico, so Portico must not
-  // consider only the first.
+  // If a response contains two `Content-Type` headers, a browser may use either of them, so Portico must consider both.
   it.each([
     ['text/html second', ['application/json', 'text/html']],
     ['text/html first', ['text/html', 'application/json']],

@@ -271,7 +271,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
             response.socket?.end(answer, 'latin1');
             return undefined;
           };
-          // In a short run, the targets take turns. Each still receives every response, with some of the secrets.
+          // In a short run, the targets take turns. Each target still receives every response, but with fewer secrets.
           const turn = (Math.floor(kind / MODES.length) + at) % targets.length;
           for (const target of isLongRun ? targets : targets.slice(turn, turn + 1)) {
             // A truncated response also breaks the client's connection.

@@ -44,7 +44,7 @@ async function send(way: keyof typeof WAYS, mode: string, before: string, status
   return exchange(way, mode, before + head.join('\r\n') + body);
 }
 
-/** Sends one of these requests. The upstream writes the given bytes, one per character. */
+/** Sends one of these requests. The upstream responds with the given bytes, one per character of `bytes`. */
 async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<Answer> {
   const [method, target] = WAYS[way];
   fake.requests.length = 0;

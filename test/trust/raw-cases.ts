@@ -235,7 +235,7 @@ add(
   { statuses: [200, 400], upstream: 1 },
 );
 
-// Cases for the chunks of a body.
+// Cases for chunked bodies.
 const sized = (value: string) => chunked(`${value}${CRLF}${BODY}${CRLF}0${CRLF}${CRLF}`);
 const trailer = (...trailers: readonly string[]) => chunked([size, BODY, '0', ...trailers, '', ''].join(CRLF));
 add(

@@ -51,9 +51,9 @@ interface FillCounts {
    * these fetches begins a period.
    */
   readonly periods: number;
-  /** Fetches without a reason, at a time when no purge was on its way. */
+  /** Unnecessary fetches at times when no purge was in progress. */
   readonly excess: readonly FillEvent[];
-  /** Fetches without a reason, at a time when a purge was on its way. */
+  /** Unnecessary fetches at times when a purge was in progress. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of a single page in one period. */
   readonly mostPerPeriod: number;

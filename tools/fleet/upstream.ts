@@ -20,12 +20,12 @@ import {
  * for. The parent process reads the log of all fetches.
  */
 
-/** What the parent process sends to request the log. */
+/** The message with which the parent process requests the log. */
 export interface UpstreamQuestion {
   readonly delayMs?: readonly [from: number, to: number];
 }
 
-/** What the parent process receives for each of its requests: the fetches and writes since the previous one. */
+/** The response to a request from the parent process. It lists the fetches and writes since the previous request. */
 export interface UpstreamLog {
   readonly port: number;
   readonly fills: readonly FillEvent[];

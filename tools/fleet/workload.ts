@@ -270,7 +270,7 @@ export function accountNamed({ accounts }: Workload, name: string): Account {
   return account;
 }
 
-/** Returns the roles file of a run. The hashes have the lowest cost, because the run does not measure logins. */
+/** Returns the roles file for a run. The hashes have the lowest cost, because the run does not measure logins. */
 export async function fleetRoles({ accounts }: Workload): Promise<string> {
   const cheap = { memory: 8, passes: 1, parallelism: 1 };
   const accountOf = async (name: string, role: string) => ({

@@ -113,7 +113,7 @@ interface ReadFile {
 
 const OPENAPI = 'openapi.yaml';
 
-/** Creates a function that finds the contract location that a ledger entry refers to, with the current line number. */
+/** Creates a function that returns a ledger entry's location in the contract, including the current line number. */
 export function createContractPlaces(
   folder: string | undefined,
   operations: readonly Operation[],

@@ -22,8 +22,8 @@ export interface Vocabulary {
   firstSeenAt: number;
   lastSeenAt: number;
   /**
-   * The number of values that are not stored, because they are not plain words, exceed the limit on stored words, or
-   * are too rare to be shown.
+   * The number of values that are not stored because they are not plain words, would exceed the limit on stored words,
+   * or are too rare to be shown.
    */
   other: number;
   /** The number of values since the last new word. `quietAnswers` is the number of responses with these values. */

@@ -21,7 +21,7 @@ export interface LedgerParts {
   readonly release: string;
   /** The store that is used until `open` is called. If `open` is never called, this store remains in use. */
   readonly inMemory: OpenedStore;
-  /** Opens the configured store. Undefined if the ledger is configured to stay in memory. */
+  /** Opens the configured store. Undefined if the ledger is configured to use only memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
    * Called when writing fails, once per outage. If the error is `StoreUnavailable`, nothing is lost yet, because the

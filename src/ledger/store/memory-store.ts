@@ -157,7 +157,7 @@ function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): read
   return placed.slice(0, entries.size - share).map(({ fingerprint }) => fingerprint);
 }
 
-/** Traffic counts by operation, release and hour, in memory. */
+/** In-memory traffic counts by operation, release and hour. */
 interface MemoryTraffic {
   add(release: string, delta: TrafficDelta): void;
   sums(sinceHour: number, release: string | undefined): OperationTraffic[];

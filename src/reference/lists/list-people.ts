@@ -14,7 +14,7 @@ const USER_SORTS: ReadonlyMap<string, string> = new Map([
   ['oldest', 'u.created_at, u.id'],
 ]);
 
-/** Returns one page of users, sorted by reputation unless the request names another known sort order. */
+/** Returns one page of users, sorted by reputation unless the request specifies another known sort order. */
 export function listUsers(sql: Sql, { query }: LegacyRequest, { text, values }: SqlCondition): Record<string, unknown> {
   const requestedSort = query.get('sort') ?? '';
   const sort = USER_SORTS.has(requestedSort) ? requestedSort : 'reputation';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../../src/errors/catalogue.ts';
 
-/** A valid response to a request, which the faults distort. */
+/** The valid response that the faults modify. */
 export interface ValidResponse {
   readonly status: number;
   readonly body: Buffer;

@@ -21,7 +21,7 @@ const MAX_UNSEEN = CONNECTIONS;
 export interface KillOptions {
   readonly kills: number;
   readonly seconds: number;
-  /** The maximum age, in milliseconds, of the ledger entries that a crash may lose. */
+  /** The maximum age, in milliseconds, of ledger entries that may be lost in a crash. */
   readonly lossMs: number;
   tick(text: string): void;
 }

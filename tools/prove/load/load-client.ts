@@ -25,7 +25,7 @@ export interface Load {
   readonly perConnection?: number;
 }
 
-/** What happened to the requests of a load. */
+/** What happened to the requests in a load test. */
 export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */

@@ -127,7 +127,7 @@ export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): 
   });
 }
 
-/** Returns the wrong responses and lost requests of a load. */
+/** Describes the wrong responses and lost requests in a load test. */
 export function faultsOf({ wrong, lost }: LoadCounts): string[] {
   return [...describeCounts('wrong', wrong), ...describeCounts('lost', lost)];
 }

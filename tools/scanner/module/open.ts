@@ -11,7 +11,7 @@ export let maxDepth: u32 = 0;
 /** The number of elements, members, objects and arrays so far. It may be too high but is never too low. */
 export let values: u32 = 0;
 
-/** The end of the stored names, which are those in all objects around the current value. */
+/** The address after the last stored name. Only the names in the objects that enclose the current value are stored. */
 let namesEnd: u32 = 0;
 
 /** Resets the maximum depth, the count of values and the stored names for a new body. */

@@ -26,7 +26,7 @@ export let beyondAscii: bool = false;
 /** True if a string in the body may contain a colon and a slash (plain or escaped), as absolute addresses do. */
 export let hasAddress: bool = false;
 
-/** Resets what is known about the strings, for a new body. */
+/** Clears all information about the strings of the previous body. */
 export function beginText(): void {
   beyondAscii = false;
   hasAddress = false;

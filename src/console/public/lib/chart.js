@@ -11,8 +11,8 @@ const MINUTES = [60, 120, 300, 600, 900, 1800];
  * pointer; otherwise, they show the latest values. A table below the chart shows all numbers.
  *
  * The entries of `series` have the form `{ label, color, dash?, value(point) }`, where `color` is the name of a custom
- * property in the style sheet. `format` formats the labels of the axis, and `textFor` formats the values. `logarithmic`
- * is for values that differ by orders of magnitude.
+ * property in the style sheet. `format` formats the axis labels, and `textFor` formats the values. `logarithmic` is for
+ * values that differ by orders of magnitude.
  */
 export function Chart({ title, points, from, to, series, summary, format, textFor = format, logarithmic = false }) {
   const place = useRef(/** @type {any} */ (null));

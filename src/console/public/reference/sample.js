@@ -1,6 +1,6 @@
 import { fieldsOf, resolved } from './schema-values.js';
 
-/** The page size in samples. It is small so that the response fits on the screen. */
+/** The page size in sample requests. It is small so that the response fits on the screen. */
 const PAGE_SIZE = 5;
 
 /**
