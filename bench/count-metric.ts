@@ -7,7 +7,7 @@ export async function countMetric(adminPort: number, pattern: RegExp): Promise<n
   return sumOfLines(body.toString(), pattern);
 }
 
-/** Returns the sum of the values of the matching lines. */
+/** Adds up the values in the matching lines. */
 export function sumOfLines(exposition: string, pattern: RegExp): number {
   return exposition
     .split('\n')

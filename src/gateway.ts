@@ -88,7 +88,7 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
-  /** Tests the credential verifier. `/readyz` reports the state of these tests. */
+  /** The state of the credential verifier's tests, which `/readyz` reports. */
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };

@@ -116,7 +116,7 @@ describe('the sources', () => {
   });
 });
 
-// Test folders that cover the whole gateway, or files outside src.
+// Test folders that cover the whole gateway or files outside `src`.
 const FOLDERS = [
   'architecture',
   'browser',

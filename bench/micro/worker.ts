@@ -9,7 +9,7 @@ export interface MicroTask {
   readonly effort: MicroEffort;
 }
 
-/** One line of the output of the process that runs the micro-benchmarks. */
+/** One line in the output of the micro-benchmark process. */
 export interface MicroLine extends StageCost {
   readonly name: string;
 }

@@ -3,7 +3,7 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './features/create-authenticator.ts';
 
-/** The state of the credential verifier, which the readiness check reads. */
+/** The state of the credential verifier, as read by the readiness check. */
 interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
   /**

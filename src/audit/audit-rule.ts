@@ -25,10 +25,10 @@ export interface AuditSubject {
 
 /** One rule of the audit. */
 export interface AuditRule {
-  /** The name of the rule in reports and pipelines. */
+  /** The rule name used in reports and pipelines. */
   readonly id: string;
   readonly severity: Severity;
-  /** The JSON pointer to the configuration key that the rule concerns. */
+  /** The JSON pointer to the configuration key that the rule checks. */
   readonly key: string;
   /** True if the rule applies only to a real upstream, not to the embedded reference server. */
   readonly realOnly?: true;

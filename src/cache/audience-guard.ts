@@ -26,8 +26,8 @@ export interface AudienceGuard {
    */
   compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
   /**
-   * Makes the cache store the operation's responses separately for each caller from now on. Call this when a response
-   * is found to depend on the caller.
+   * Makes the cache store the operation's future responses separately for each caller. Call this when a response is
+   * found to depend on the caller.
    */
   demote(operationId: string): void;
   /** Returns the ids of the demoted operations. */

@@ -40,7 +40,7 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. Each read returns the current entries. */
   readonly baseline: Pick<BaselineFile, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
-  /** Returns the place in the contract that a ledger entry's violation concerns. */
+  /** Returns the location in the contract that a ledger entry's violation refers to. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
     /** Undoes the ladder's step for one check in all processes and gateways. Returns false if there is no such step. */

@@ -266,8 +266,8 @@ interface Finding {
 }
 
 /**
- * A rule that JSON Schema cannot express, because it concerns the meaning of a response. A rule's functions must not
- * throw, even when the response violates its schema.
+ * A rule about the meaning of a response, which JSON Schema cannot express. A rule's functions must not throw, even
+ * when the response violates its schema.
  */
 interface SemanticRule {
   readonly name: string;

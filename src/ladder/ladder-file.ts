@@ -15,14 +15,14 @@ export interface LadderFile {
   checkForChanges(): Promise<void>;
 }
 
-/** Callbacks for events concerning the ladder's file. */
+/** Callbacks for events that affect the ladder file. */
 interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
   /** Called if another process has removed a step from the file. */
   readonly onRemoved: (step: LadderStep) => void;
 }
 
-/** Reads the ladder's file. Returns undefined if the file does not exist. Throws an error if the file is invalid. */
+/** Reads the ladder file. Returns undefined if the file does not exist. Throws an error if the file is invalid. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
   const text = readIfExists(file);

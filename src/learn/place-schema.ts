@@ -1,6 +1,6 @@
 import { childPath, type DocumentNode, type OperationNode, type ResponseNode, type SchemaNode } from './document.ts';
 
-/** One description of a place, with its lists of types. A value must match at least one type from each list. */
+/** A description of a place and its lists of types. A value must match at least one type from each list. */
 export interface TypedSite extends Site {
   readonly types: readonly (readonly string[])[];
 }

@@ -8,7 +8,7 @@ export interface StoreState {
   readonly entries: number;
   /** The number of violations and traffic rows that were removed because the store was full. */
   readonly dropped: number;
-  /** The key for hashing callers from now on. Undefined if this process uses its own key. */
+  /** The key to use for hashing callers. Undefined if this process uses its own key. */
   readonly callerKey?: string;
 }
 

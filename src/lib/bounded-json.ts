@@ -122,7 +122,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
 }
 
 /**
- * The number of bytes of a string that are read one by one before `indexOf` searches the rest. Most names are shorter
+ * The number of bytes that are read one by one from a string before `indexOf` searches the rest. Most names are shorter
  * than this.
  */
 const NEAR = 24;

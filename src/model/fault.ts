@@ -2,7 +2,7 @@
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
-  /** The JSON pointer to the error within the source. Empty if the error concerns the whole source. */
+  /** The JSON pointer to the error within the source. Empty if the error applies to the whole source. */
   readonly pointer: string;
   readonly message: string;
   /** A suggested replacement, if there is a likely one. */

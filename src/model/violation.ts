@@ -32,8 +32,8 @@ export interface Violation {
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
   /**
-   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation concerns the whole
-   * `location`.
+   * The name of a parameter, or a JSON pointer into the body (`/list/0/id`). Empty if the violation applies to the
+   * whole `location`.
    */
   readonly at: string;
   /** The schema keyword that was violated, or the name of the rule. */

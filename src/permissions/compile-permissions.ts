@@ -21,11 +21,11 @@ export interface PermissionsParts {
   readonly verifier: 'file' | 'upstream';
   /** Requirements that will be compiled later: those for undocumented paths and comment options. */
   readonly further?: readonly Requirement[];
-  /** The requirement for reading private fields of comments. */
+  /** The requirement for reading private comment fields. */
   readonly privateFields?: Requirement;
 }
 
-/** A role or an account, with its grants, as shown in tables. */
+/** A role or account and its grants, as shown in tables. */
 interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;

@@ -274,7 +274,7 @@ function discard(client: RedisClient | undefined): void {
   }
 }
 
-/** Returns whether an error in a server's reply concerns only the command itself. */
+/** Returns whether an error in a server's reply affects only the command itself. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }

@@ -113,7 +113,7 @@ function findingLines({ entry, baselineState, share, accepted }: Finding, width:
 const acceptedWords = ({ reason, owner, expires }: AcceptedViolation): string =>
   `Accepted by ${owner}${expires === undefined ? '' : ` until ${expires}`}: ${reason}`;
 
-/** Lists the gateways that share the ledger, with their counts for the last 48 hours. */
+/** Lists the gateways that share the ledger and their counts for the last 48 hours. */
 function replicaLines({ replicas = [] }: Report, width: number, paint: Paint): string[] {
   if (replicas.length === 0) return [];
   const widths = [width - 58, 14, 16, 8, 10];

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
-/** The token of the test gateways. */
+/** The admin token of the test gateways. */
 export const TOKEN = 'browser-test-token';
 
 /** A console page and a record of the problems that must not occur on it. */

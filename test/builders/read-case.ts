@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** One request of a case, with its expected results. */
+/** A request in a case, and its expected results. */
 export interface CaseStep {
   readonly method: string;
   readonly target: string;

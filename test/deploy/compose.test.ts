@@ -47,7 +47,7 @@ describe('the compose file', () => {
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     ) as object;
     const isCompose = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
-    // The schema also predates a project's top-level `name` member.
+    // The schema also predates the top-level `name` member of a Compose project.
     const { name, ...rest } = compose;
     expect(name).toBe('portico');
     isCompose(rest);

@@ -49,7 +49,7 @@ describe('createPublicHandler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** Reads members of an arrival, most of which are computed on first use. */
+  /** Reads an arrival's members. Most of them are computed on first use. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;

@@ -55,7 +55,7 @@ const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 /** The number of runs per place and mode. There are three modes, and each run uses new secrets. */
 const RUNS = propertyRuns(1);
 
-/** Configures two files in addition to the ledger, so that they are searched too. */
+/** Configures two files in addition to the ledger, so that they are also searched. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
   ladder: { file: join(folder, 'ladder.json') },

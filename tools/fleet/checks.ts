@@ -1,7 +1,7 @@
 import type { FillEvent, ReadEvent, Window, WriteEvent } from './events.ts';
 import { isWithin } from './events.ts';
 
-/** The tags of each page, by the page's index. */
+/** Returns the tags of the page with this index. */
 type TagsOf = (page: number) => readonly string[];
 
 /**

@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../src/lib/seeded-random.ts';
 
 type Container = Record<string, unknown> | unknown[];
 
-/** The members and elements that a mutation can replace. */
+/** A member or element that a mutation can replace. */
 interface Place {
   readonly inside: Container;
   readonly key: string | number;

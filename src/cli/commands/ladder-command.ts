@@ -205,7 +205,7 @@ const EFFECTS = {
 
 const OWN_GATEWAY = 'A running gateway applies this within ten seconds; the console applies it immediately.';
 
-/** Messages about when a change takes effect, by the source of the ladder state. */
+/** Messages about when a change takes effect, keyed by the source of the ladder state. */
 const APPLIES: Readonly<Record<LadderPlace, string>> = {
   file: OWN_GATEWAY,
   redis: 'All gateways that share Redis apply this immediately.',

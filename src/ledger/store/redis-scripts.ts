@@ -263,7 +263,7 @@ return {
 }`,
 };
 
-/** Returns entries with their counts by release and, if the current hour is given, with their history. */
+/** Returns entries with their counts by release and, if the current hour is given, their history. */
 export const READ_ENTRIES: RedisScript = {
   source: `
 local since, hour = tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -34,7 +34,7 @@ export interface ForwardServices {
   /** The configured public scheme and host. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Makes the cache store the operation's responses separately for each caller from now on. */
+  /** Makes the cache store the operation's future responses separately for each caller. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */

@@ -241,7 +241,7 @@ export interface NodeDraft {
   lastActiveUserId: number;
 }
 
-/** Returns the first node of a draft's thread. */
+/** Returns the first node in a draft's thread. */
 export function rootOf(draft: NodeDraft): NodeDraft {
   return draft.parent === undefined ? draft : rootOf(draft.parent);
 }

@@ -16,7 +16,7 @@ function page(list: readonly unknown[]): string {
   return JSON.stringify({ ...PAGE, list, listCount: length, totalCount: length, pageCount: 1, pageSize: length });
 }
 
-/** Returns a page with a single item, whose body is this JSON text. */
+/** Returns a page with a single item. The text is inserted into the item's `body` without being escaped. */
 function pageWith(text: string): string {
   return page([{ ...ITEM, body: 'TEXT' }]).replace('"TEXT"', () => `"${text}"`);
 }

@@ -14,7 +14,7 @@ const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
 /** How much earlier than expected a connection may seem to close on a busy machine. */
 const EARLY_MS = 1000;
-/** How long connections may stay open, as a multiple of `keepAliveSeconds`. A few seconds are added. */
+/** The maximum time that connections may stay open is `factor` times `keepAliveSeconds`, plus `seconds`. */
 const LATE = { factor: 2, seconds: 30 };
 
 /** The number of open files that are used for other purposes. */

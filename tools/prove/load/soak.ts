@@ -13,7 +13,10 @@ const FAULT_SHARE = 0.05;
 const RELOAD_SECONDS = 10;
 /** How much the memory may grow in the second half of the soak, as a share of the memory at the end. */
 const MAX_GROWTH = 0.1;
-/** In a shorter soak, memory and delays depend mostly on when garbage was last collected. */
+/**
+ * The limits apply only to a soak of at least this duration. In a shorter one, memory and delays depend mostly on when
+ * garbage was last collected.
+ */
 const LEAST_SECONDS_FOR_LIMITS = 120;
 const MAX_LOOP_P99_MS = 100;
 
