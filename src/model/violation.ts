@@ -53,7 +53,7 @@ export interface Violation {
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
 
-/** The keyword of a violation for a field that the contract does not document. */
+/** The violation keyword for a field that the contract does not document. */
 export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**

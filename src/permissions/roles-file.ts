@@ -24,7 +24,7 @@ export interface Account {
 
 /** The parsed and checked roles file. */
 export interface RolesFile {
-  /** The name of the file, for use in configuration errors. */
+  /** The file name that appears in configuration errors. */
   readonly source: string;
   /** `delegate`, `deny` or the name of a role. If undefined, the verifier determines the default. */
   readonly unmapped: string | undefined;

@@ -4,8 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
-   * Returns whether a string is the value of a personal field or consists of words from values of personal fields. For
-   * example, after the name Jana Novák has been seen, `Jana` and `jana_novak` are recognized.
+   * Returns whether a string is the value of a personal field or consists of words from such values. For example, after
+   * the name Jana Novák has been seen, `Jana` and `jana_novak` are recognized.
    */
   readonly contains: (text: string) => boolean;
 }

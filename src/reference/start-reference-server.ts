@@ -164,7 +164,7 @@ async function listen(listener: RequestListener, host: string, port: number): Pr
 
 const BODY_LIMIT = '20mb';
 
-/** The options of the app, in addition to its context. */
+/** The app's options, in addition to its context. */
 interface ReferenceAppOptions {
   /** The path prefix, or an empty string if there is none. */
   readonly basePath: string;

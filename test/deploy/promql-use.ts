@@ -1,4 +1,4 @@
-/** One use of a metric in a query: its name and its label matchers. */
+/** A metric in a query: its name and its label matchers. */
 export interface MetricUse {
   readonly name: string;
   readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];

@@ -83,10 +83,7 @@ export interface FleetRun {
   readonly errors: string;
 }
 
-/**
- * Returns the number of seconds from the start of the run to the start of a window. By then, every page has been
- * fetched once.
- */
+/** Returns how many seconds after the start of the run a window begins. By then, every page has been fetched once. */
 export function settleSeconds(freshSeconds: number): number {
   return freshSeconds + 2;
 }

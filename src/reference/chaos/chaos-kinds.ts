@@ -53,9 +53,7 @@ const NUMERIC: ReadonlyMap<string, { readonly least: number; readonly most: numb
 ]);
 const PARAMETERLESS: ReadonlySet<string> = new Set(['reset', 'malformed', 'wrong-envelope']);
 
-/**
- * Returns a description of what is wrong with the parameter of a kind of chaos, or undefined if the parameter is valid.
- */
+/** Returns a description of what is wrong with a chaos parameter, or undefined if the parameter is valid. */
 export function parameterProblem(name: ChaosName, parameter: string): string | undefined {
   if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
   const range = NUMERIC.get(name);

@@ -255,8 +255,8 @@ function withoutProlog(text: string): string {
 }
 
 /**
- * The length of the part of a body that is searched for the beginning of HTML. It leaves room for white space between
- * the two words of a document type declaration.
+ * The number of characters that are searched for the beginning of HTML. It leaves room for white space between the two
+ * words of a document type declaration.
  */
 const HTML_START_LENGTH = 1000;
 
