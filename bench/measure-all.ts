@@ -45,7 +45,7 @@ export function lateness(seconds: number, { maxMinutes }: Effort): string | unde
 
 interface Measured {
   readonly results: Results;
-  /** The files of the micro-benchmarks and of the profile. */
+  /** The report files for the micro-benchmarks and the profile. */
   readonly files: readonly ReportFile[];
 }
 

@@ -6,7 +6,7 @@ import type { RunContext } from './run-scenario.ts';
 import type { Effort } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 
-/** Everything that is set up before any kind of run. */
+/** The setup that is common to all kinds of runs. */
 export interface Session {
   readonly startedAt: string;
   readonly machine: Machine;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { SERVER_CORE } from './cores.ts';
 
-/** A fixed task, whose CPU time shows how fast the core currently is. */
+/** A fixed task whose CPU time shows how fast the core currently is. */
 const TASK = `
 const page = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: 'n' + id, tags: ['a', 'b'] })));
 const once = () => { for (let i = 0; i < 40; i += 1) JSON.parse(page); };

@@ -9,7 +9,7 @@ import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const readme = readText('README.md');
-/** The pages whose shell blocks contain only commands that end on their own. */
+/** The pages whose shell blocks contain only commands that exit on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
 

@@ -54,8 +54,8 @@ export function measureStage(
   const inputsOf = (calls: number) => Array.from({ length: calls }, (_, index) => input?.(index));
   const timed = (calls: number): Batch => {
     const inputs = inputsOf(calls);
-    // Collecting the young generation is enough to leave the batch undisturbed. A full collection of the fixture's
-    // heap would take ten times as long as the batch.
+    // Collecting only the young generation is usually enough to prevent garbage collection during the batch. A full
+    // collection of the fixture's heap would take ten times as long as the batch.
     globalThis.gc?.({ type: 'minor' });
     const pausesBefore = pauses();
     const before = process.hrtime.bigint();

@@ -6,7 +6,7 @@ export interface CpuProfile {
   readonly endTime: number;
   /** For each sample, the id of its node. */
   readonly samples: readonly number[];
-  /** The time between each sample and the sample before it, in microseconds. */
+  /** For each sample, the time since the previous sample, in microseconds. */
   readonly timeDeltas: readonly number[];
 }
 

@@ -12,7 +12,7 @@ export interface Effort {
   readonly warmUp: WarmUpRule;
   /** Parts that run only when selected by name. */
   readonly without: readonly string[];
-  /** The omitted servers. Each is given as a peer's id, or as the ids of a scenario and a peer separated by a slash. */
+  /** The omitted servers. Each is identified by a peer id, or by a scenario id and a peer id separated by a slash. */
   readonly withoutPeers: readonly string[];
   /** The numbers of distinct keys in the `keys` scenario, in ascending order. */
   readonly keys: readonly number[];

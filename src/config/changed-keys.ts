@@ -9,7 +9,7 @@ interface SettingLeaf {
   readonly value: unknown;
 }
 
-// Properties of the settings that are not configuration keys.
+// Properties of the `Settings` type that do not correspond to configuration keys.
 const NOT_KEYS = new Set(['file', 'embedded']);
 
 /** Returns all keys in the effective configuration, including defaults. */

@@ -23,7 +23,7 @@ interface TrafficView {
 /** The maximum number of points. Additional points could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
-/** Returns the data for the tables and charts over the requested number of minutes. */
+/** Returns the data for the tables and charts, which cover the requested number of minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   request: { readonly minutes: number; readonly operation: string },

@@ -35,8 +35,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
 }
 
 /**
- * The maximum number of segments read from a path. No template can have this many segments, so a path with this many
- * matches nothing.
+ * The maximum number of segments read from a path. No template can have this many segments, so a path that has this
+ * many matches no template.
  */
 export const MAX_SEGMENTS = 16;
 

@@ -122,7 +122,8 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
 }
 
 /**
- * A part of a file, consisting of whole rows up to `end`. If the next row must not be parsed, `excess` is the reason.
+ * A part of a file that consists of whole rows and ends at `end`. If the next row must not be parsed, `excess` states
+ * which limit it exceeds.
  */
 interface Part {
   readonly end: number;

@@ -25,7 +25,7 @@ export interface AuthenticationInput {
   readonly clientAddress: () => string;
   /** The client's connection. A credential repeated on the same connection is not hashed again. */
   readonly connection?: object | undefined;
-  /** The `authentication` check's level for this request. */
+  /** The level of the `authentication` check for this request. */
   readonly level: CheckLevel;
   /** True if anonymous callers are refused even when the configuration allows them (docs/rules.md §2). */
   readonly needsCredential?: boolean;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** An argon2id hash's cost parameters. */
+/** The cost parameters of an argon2id hash. */
 type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
 /** The minimum cost parameters recommended in OWASP's Password Storage Cheat Sheet. */

@@ -12,7 +12,7 @@ export type Verification =
   | {
       readonly kind: 'unavailable';
       readonly retryAfterSeconds: number;
-      /** True if the verifier itself cannot be trusted. Its earlier results are then also invalid. */
+      /** True if the verifier itself cannot be trusted. In that case, its earlier results are also invalid. */
       readonly unusable: boolean;
       readonly cause?: unknown;
     };

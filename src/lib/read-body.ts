@@ -3,7 +3,7 @@ import { createSilenceWatch } from './silence-watch.ts';
 
 /** The limits for reading a body into memory. */
 interface ReadLimits {
-  /** The maximum number of bytes in memory. */
+  /** The maximum number of bytes to read into memory. */
   readonly bytes: number;
   /** The longest allowed pause between two chunks, in milliseconds. Undefined if pauses are limited elsewhere. */
   readonly silenceMs?: number;

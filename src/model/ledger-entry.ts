@@ -156,7 +156,7 @@ export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: nu
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
-/** The name that queries use for all requests outside the contract. */
+/** The name that stands for all undocumented paths in queries. */
 const UNDOCUMENTED_OPERATION = 'undocumented';
 
 /** Converts the operation in a query to the form used in entries, where undocumented paths have no operation. */

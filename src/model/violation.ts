@@ -58,8 +58,8 @@ export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
  * Returns whether a violation is only counted and reported. Such a violation neither causes a refusal nor prevents a
- * response from being stored. Violations of this kind concern undocumented fields, and everything that the contract
- * expects but does not require.
+ * response from being stored. These violations concern undocumented fields and anything that the contract expects but
+ * does not require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
   return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;

@@ -219,7 +219,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
   return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
 }
 
-/** The validator for the data of a roles file. It is compiled only once, because reloads use it again. */
+/** The validator for the data of a roles file. It is compiled only once and reused by reloads. */
 let validateRoles: ValidateFunction<RawRoles> | undefined;
 
 /** Compiles the schema without validating it, because compiling the meta-schema takes too long. A test validates it. */

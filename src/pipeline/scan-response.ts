@@ -12,7 +12,7 @@ export interface ScannedResponse {
   /** The body, reduced to the members that are read in later steps. */
   readonly json: unknown;
   readonly findings: ResponseFindings;
-  /** False if the body does not contain an absolute address. */
+  /** Whether the body may contain an absolute address. */
   readonly hasAddress: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Patterns for personal data: email and IP addresses, and telephone, card and account numbers. Every pattern is in
+ * Patterns for personal data: email and IP addresses, and telephone, card and account numbers. All patterns are in
  * this file. Each pattern looks ahead only a limited number of characters, so matching is fast even for long strings.
  */
 const PERSONAL = [

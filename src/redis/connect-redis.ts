@@ -241,7 +241,7 @@ async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: (
   }
 }
 
-/** The digests of scripts. The server uses the digest to find a script that it has run before. */
+/** The scripts' digests. The server uses a digest to find a script that it has already run. */
 const digests = new WeakMap<RedisScript, string>();
 
 /** Runs a script by its digest. If the server does not have the script, sends its source. */

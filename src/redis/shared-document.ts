@@ -43,7 +43,7 @@ export interface DocumentParts<T> {
   readonly adopt: (next: T) => void;
   /** Merges this gateway's changes since `base` into a newer version of the document. */
   readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** The document version to which a copy belongs. Copies of different versions are never merged. */
+  /** Returns the version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
   /** Returns the base for merging a copy whose version this gateway has never merged before. */
   readonly empty: (value: T) => T;

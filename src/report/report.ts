@@ -91,7 +91,7 @@ export interface RenderOptions {
   readonly version: string;
   /** The width of the terminal in columns. */
   readonly columns: number;
-  /** True if the output may have colors. */
+  /** True if the output may contain colors. */
   readonly colors: boolean;
 }
 

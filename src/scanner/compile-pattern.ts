@@ -1,6 +1,6 @@
 import { UnsupportedSchema } from './schema-alternatives.ts';
 
-/** The number of bytes per state: one for each possible next byte of the string. Each contains the next state. */
+/** The length of a state's row. The row contains the next state for each possible next byte of the string. */
 const ROW = 256;
 /** The maximum number of states. A state's number must fit in a byte, and state 0 means failure. */
 const MAX_STATES = 255;

@@ -16,7 +16,7 @@ interface BuiltTree extends ExcerptTree {
   readonly inside: Map<string, BuiltTree>;
 }
 
-/** The name that, in a path, stands for all elements of an array. */
+/** The name that stands for all elements of an array in a path. */
 const EVERY_ELEMENT = '*';
 
 /** Builds the tree for a list of JSON pointers such as `/list/*\/id`. */

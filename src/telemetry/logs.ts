@@ -256,7 +256,7 @@ export const PIPE_BYTES = 4096;
 
 /**
  * Writes bytes to a file descriptor without blocking. When the process exits, the remaining bytes are written.
- * `maxBytes` is the maximum number of bytes in a single write, if given.
+ * `maxBytes`, if given, limits the number of bytes in a single write.
  */
 export function bytesTo(fd: number, maxBytes?: number): ByteDestination {
   const stream = destination({ fd, contentMode: 'buffer', ...(maxBytes !== undefined && { maxWrite: maxBytes }) });

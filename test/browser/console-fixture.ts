@@ -9,8 +9,8 @@ import { type ContextOptions, openConsole, openContext, type OpenOptions, TOKEN 
 export interface ConsoleFixture {
   readonly gateway: () => TestGateway;
   /**
-   * Opens a console page and runs the test's actions on it. Fails if the page reports errors. All visits share a
-   * browser context, except those with options for it.
+   * Opens a console page and runs the test's actions on it. Fails if the page reports errors. Visits share a browser
+   * context, except those that specify context options.
    */
   visit(hash: string, act: (page: Page) => Promise<void>, options?: VisitOptions): Promise<void>;
 }

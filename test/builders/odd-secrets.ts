@@ -133,7 +133,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     get(`${LIST}?colour=${encodeURIComponent(encoded)}&size=${secret.replaceAll(' ', '+').replaceAll(/[^ -~]/g, '')}`),
     get(`${LIST}?${encoded}=1&${encodeURIComponent(encoded)}=2&${encoded}`),
     get(`${LIST}?a[${encoded}]=1&b.${encodeURIComponent(spaceless)}=1&${encodeURIComponent(spaceless)}=1`),
-    // Headers with the secret as the name, as the value and as part of the value.
+    // Headers that contain the secret in the name, as the value or as part of the value.
     get(LIST, `X-${token}: 1`, ...FIELDS.map((name) => `${name}: ${bytes}`)),
     get(LIST, `Accept-Encoding: ${token}`, `Upgrade: ${token}`),
     get(LIST, `Expect: ${bytes}`),

@@ -219,7 +219,7 @@ describe('portico serve in front of the reference server', () => {
     expect(run.out).not.toContain(authorization);
   });
 
-  // A test of tracing checks that packages are reported if they are loaded.
+  // Another test (test/telemetry/tracing.test.ts) checks that packages are reported when they are loaded.
   it('does not load the packages that only some configurations need', () => {
     expect(run.err).not.toContain('LOADED');
   });

@@ -61,7 +61,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Returns a description of each name in a query that is defined by neither the scrape nor a recording rule. */
+/** Describes the metrics, labels and label values in a query that neither the scrape nor a recording rule defines. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

@@ -172,7 +172,7 @@ describe('a reload', () => {
         for (; reloads < 4; reloads += 1) {
           const config = { pageBounds: { maxPageSize: 50 + reloads }, upstream: { totalTimeoutMs: 15_000 + reloads } };
           expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied' });
-          // Every client has probably sent another request.
+          // After eight more requests, each client has probably sent at least one of them.
           await further(8);
         }
       },

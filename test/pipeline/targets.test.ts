@@ -28,7 +28,7 @@ describe('targets', () => {
     handle: createNext().handle,
   });
 
-  /** Creates the targets for a contract with one list. Counts the lookups. */
+  /** Creates the targets for a contract with one list, and records the matched paths and the decoded queries. */
   function targetsWith({ planned = { cache: kept() }, decode = () => ({}), ...parts }: Parts = {}) {
     const plan = planWith(planned);
     const plans = new Map([[plan.operation.id, plan]]);

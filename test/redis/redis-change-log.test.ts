@@ -64,7 +64,7 @@ redis.call('XADD', KEYS[1], '1-1', 'change', ARGV[1], 'id', 'one')
 return redis.call('XADD', KEYS[1], '2-1', 'change', ARGV[1], 'id', 'two')`,
 };
 
-// The tests run at the same time, because most of them wait until a gateway next checks the log.
+// The tests run concurrently, because most of them wait for a gateway to check the log again.
 needsProgram('redis', 'the log of shared changes', (path) => {
   const opened = async (url: string, prefix?: string) => {
     const one = member(url, prefix);

@@ -9,7 +9,7 @@ import { propertyRuns } from '../builders/property-runs.ts';
 
 const FILE = 'resources/tested.schema.json';
 
-/** Creates a comparison of the scanner with the parser and the validator for one schema. */
+/** Creates a function that compares the scanner's results for a schema with those of the parser and the validator. */
 function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
   const own = typeof schema === 'object' ? schema : { allOf: [schema] };
   return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);

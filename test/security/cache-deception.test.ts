@@ -189,7 +189,7 @@ describe('an address that looks like a static file', () => {
 });
 
 describe('a parameter that is not in the contract', () => {
-  // Some servers read these targets as a different method, a different format or a script.
+  // Some servers interpret these parameters as a request for a different method, a different format or a script.
   it.each([
     '_method=DELETE',
     'callback=evil',

@@ -18,7 +18,7 @@ import { until } from '../builders/until.ts';
  */
 
 const MARK = 'leak7';
-/** The marked name of a user who has every role and is in every group. The password equals the name. */
+/** The name of a user who has every role and is in every group. It contains the mark and is also the password. */
 const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
@@ -57,7 +57,7 @@ const BAD_BODIES: readonly unknown[] = [
   [MARK],
 ];
 
-/** Queries with marks in values and in names. They include parameters that expect a number or no value. */
+/** Queries with marks in parameter names and values. Some of the parameters expect a number or a boolean. */
 const QUERIES = [
   `q=${MARK}%40mail.example&topics=${MARK}-topic`,
   `page=${MARK}&pageSize=${MARK}-size&spaceId=${MARK}&details=${MARK}`,

@@ -49,8 +49,8 @@ describe.each(NAMES)('in %s', (name) => {
       fake.requests.length = 0;
       for (let call = 1; call <= 2; call += 1) {
         const answer = await gateway.call(target);
-        // If Portico cannot read a body that may contain private comment members to be removed, it refuses the
-        // response.
+        // If a body may contain private comment members that must be removed, but Portico cannot read the body, it
+        // refuses the response.
         if (target === COMMENT && answer.status === 502) expect(answer.headers).not.toHaveProperty('content-encoding');
         else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
         expect([target, fake.requests.length]).toEqual([target, call]);

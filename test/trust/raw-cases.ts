@@ -87,7 +87,7 @@ const LAST: RawOutcome = { ...SERVED, closed: true };
 /** Returns the outcome of a refusal that leaves the connection usable. */
 const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
-// Cases for a declared length, which determines where the body ends.
+// Cases in which a declared length determines where the body ends.
 const length = (value: string) => post([`Content-Length: ${value}`], BODY);
 add(
   'a length that is',

@@ -3,7 +3,7 @@ import { basic } from '../builders/call.ts';
 import type { FakeRequest } from '../builders/fake-upstream.ts';
 import type { RawCase, RawOutcome, RawTargets } from './raw-cases.ts';
 
-/** The gateway, the upstream and the kind of path with which cases are run. */
+/** The gateway, the upstream and the kind of path that are used to run cases. */
 export interface RawSide {
   readonly port: number;
   /** Connects to the gateway. If undefined, an ordinary connection is opened. */

@@ -214,7 +214,7 @@ const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unl
 const askHealthy = (world: World, one: Case) => ask(world, one, PATIENCE_MS.limited);
 const askBroken = (world: World, one: Case) => ask(world, one, patienceOf(one));
 
-/** Sends the requests of all cases, each in its situation, and resends them after the upstream is repaired. */
+/** Sends each case's request in its situation. After the upstream is repaired, sends all but the writes again. */
 async function runWorld(world: World): Promise<void> {
   const askAll = async (situations: readonly Situation[], how: typeof askHealthy, into: Map<number, Result>) => {
     const waiting = world.cases.filter(({ situation }) => situations.includes(situation));

@@ -36,7 +36,7 @@ export interface Figures {
 
 /** How long a purge may take while everything works, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** The longest time that a purge may take to reach a gateway, counted from the response to the write. */
+/** The longest time that a purge may take to reach a gateway, measured from the response to the write. */
 const PURGE_SLACK_MS = 250;
 /**
  * The maximum share of fetches that get a page a second time after the same purge. Until a gateway has read its own

@@ -25,7 +25,7 @@ export interface ReadEvent {
   readonly page: number;
   /** The audience whose copy the caller should have received. */
   readonly audience: string;
-  /** The content of the marker in the page. */
+  /** The values with which the upstream replaced the page's placeholder. */
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;

@@ -20,7 +20,7 @@ export interface FleetSettings {
   readonly seed: number;
   readonly freshSeconds: number;
   readonly staleSeconds: number;
-  /** The share of a page's freshness lifetime, counted from its end, in which a gateway may refresh the page early. */
+  /** The final share of a page's freshness lifetime. During this time, a gateway may refresh the page early. */
   readonly earlyRefresh: number;
   readonly maxUnsyncedSeconds: number;
   readonly upstreamMs: readonly [from: number, to: number];

@@ -13,7 +13,7 @@ export interface SimulationSettings {
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
-  /** The share of a page's freshness lifetime, counted from its end, during which the page is refreshed. */
+  /** The final share of a page's freshness lifetime. During this time, a gateway refreshes the page. */
   readonly earlyRefresh: number;
   readonly upstreamMs: readonly [from: number, to: number];
   /** The time that one Redis command takes. */
@@ -26,7 +26,7 @@ export interface SimulationSettings {
   readonly idleCommandsPerSecond: number;
 }
 
-/** The results of a simulation, without the warm-up. */
+/** The results of a simulation, excluding the warm-up. */
 export interface SimulationResult {
   readonly requests: number;
   readonly reads: number;
@@ -56,7 +56,7 @@ const COMMANDS = {
   release: 4,
   /** Appends a change with a script that runs HGET, HINCRBY and XADD. */
   append: 4,
-  /** Receives a change with XREAD, and with a script that runs HGET twice to read the latest entry in the log. */
+  /** Receives a change with XREAD and reads the latest entry in the log with a script that runs HGET twice. */
   arrival: 4,
   /** Writes a batch to the ledger with a script. Its commands for each operation and each count are not included. */
   batch: 18,

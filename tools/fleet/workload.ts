@@ -62,7 +62,7 @@ export interface Workload {
   chooseWrite(random: SeededRandom): { readonly kind: WriteKind; readonly node: number };
 }
 
-/** The part of a page that the upstream replaces with the page's version, its audience and its index. */
+/** A placeholder in a page. The upstream replaces it with the page's version, audience and index. */
 export const MARKER = 'fleet-marker';
 /** A placeholder in the response to a write. The upstream replaces it with the write's number. */
 export const MARKER_NUMBER = 987_654_321;

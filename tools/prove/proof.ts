@@ -4,7 +4,7 @@ export interface ProofResult {
   readonly cases: number;
   /** What went wrong. The row is green if this list is empty. */
   readonly faults: readonly string[];
-  /** Measured values, as a phrase. Empty if nothing was measured. */
+  /** A phrase that states the measured values. Empty if nothing was measured. */
   readonly figures: string;
 }
 

@@ -8,7 +8,7 @@ export interface Upstreams {
   use(upstream: Upstream): void;
   /** Starts the health probes of the current upstream and of each later replacement. */
   startProbes(): void;
-  /** Returns the given upstream unless it has been replaced; in that case, returns the current one. */
+  /** Returns the current upstream if the given one has been replaced. Otherwise, returns the given one. */
   latestOf(upstream: Upstream): Upstream;
   /** Returns the combined statistics of all upstreams. The circuit state is the current upstream's. */
   stats(): UpstreamStats;

@@ -161,7 +161,9 @@ function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'
   };
 }
 
-/** All gateways' demotions. A demotion means that an operation's responses were found to depend on the caller. */
+/**
+ * The demotions made by all gateways. An operation is demoted when its responses are found to depend on the caller.
+ */
 export interface SharedDemotions {
   /** Returns whether this gateway knows the other gateways' demotions. */
   areKnown(): boolean;

@@ -35,7 +35,7 @@ export type Explain = (value: unknown) => readonly SchemaError[];
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 
-/** The limits for a second attempt, made if the first elements of every array are valid. */
+/** The limits for a second attempt, which is made if the first attempt finds no errors. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, intendedOnly: false };
 
 /**

@@ -27,7 +27,7 @@ interface Owner {
   readonly path: string;
   readonly schema: SchemaNode;
   readonly objects: ObjectCounts;
-  /** True if the schema already has a list of required members, which can then be extended. */
+  /** True if the schema already has a list of required members to which more names can be added. */
   hasRequired: boolean;
 }
 

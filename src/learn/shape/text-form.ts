@@ -25,7 +25,7 @@ const LONGEST = 4096;
 
 /** Returns the first form that matches a string, or `plain` if no form matches. */
 export function textForm(text: string): TextForm {
-  // A long string is prose, so it is enough to test its beginning.
+  // A string this long is prose, so testing its beginning is enough.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }

@@ -225,7 +225,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** Returns the facts that were determined when identical bytes were received before. */
+/** Returns the facts that were determined when identical bytes were received earlier. */
 function knownFacts(
   exchange: Exchange,
   known: KnownBody,

@@ -146,7 +146,7 @@ describe('finding undocumented fields', () => {
   });
 });
 
-/** Returns the unmet expectations of a schema in the short form `keyword at`. */
+/** Returns the schema expectations that a value does not meet, each in the short form `keyword at`. */
 function unmet(schema: SchemaObject, value: unknown): string[] {
   const shape = compileFieldShape(new Map([['one.json', schema]]), 'one.json');
   return findUnmetExpectations(shape, value).map(({ keyword, at }) => `${keyword} ${at}`);

@@ -5,8 +5,8 @@ import { ledgerStoreContract } from '../../interfaces/ledger-store.contract.ts';
 
 ledgerStoreContract('memory', createMemoryStore);
 
-// If hours were never merged, a process that runs for a long time would accumulate a count for every combination of
-// hour, operation, check and release.
+// If hours were never merged, a long-running process would accumulate a count for every combination of hour, operation,
+// check and release.
 it('a store in memory counts the hours of two weeks separately and adds older hours to the oldest one', async () => {
   const HOUR = 3_600_000;
   const HOURS = 24 * 14;

@@ -30,7 +30,7 @@ needsProgram('redis', 'a ledger in Redis', (path) => {
     shared = await connected(server.url, 'unused');
   });
   let stores = 0;
-  /** Returns the connection with the prefix of an empty ledger. */
+  /** Returns a copy of the connection with a new key prefix, so that its ledger is empty. */
   const empty = (redis = shared): Redis => {
     const prefix = `ledger${(stores += 1)}`;
     return { ...redis, key: (group, ...parts) => [`{${prefix}:${group}}`, ...parts].join(':') };

@@ -25,7 +25,7 @@ export interface ConnectionFault extends Fault {
   readonly opensCircuit?: boolean;
 }
 
-/** How long an open circuit stays open: longer than any situation in the tests lasts. */
+/** How long an open circuit stays open, in seconds. This is longer than any situation in the tests lasts. */
 export const CIRCUIT_SECONDS = 120;
 
 const REFUSED = { built: 'upstream_refused', passed: 'upstream_refused' } as const;

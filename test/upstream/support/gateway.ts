@@ -121,7 +121,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   return gateway;
 }
 
-/** Creates an arrival with a fixed identity, as the gateway reads it. */
+/** Creates the arrival for a request, with a fixed client address, request id and trace. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   const target = request.url ?? '/';
   const [path = '/'] = target.split('?');

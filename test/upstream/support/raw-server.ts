@@ -7,9 +7,9 @@ export interface RawRequest {
   /** The request line and the headers, exactly as the client wrote them. */
   readonly head: string;
   readonly body: string;
-  /** The number of the connection, counted from 1. */
+  /** The connection number, starting at 1. */
   readonly connection: number;
-  /** The number of the request on its connection, counted from 1. */
+  /** The number of the request on its connection, starting at 1. */
   readonly turn: number;
   readonly socket: Socket;
 }

@@ -12,7 +12,7 @@ export interface Ask {
   readonly abortAfterMs?: number;
 }
 
-/** A load of requests over real sockets. */
+/** A load that consists of requests over real sockets. */
 export interface Load {
   readonly connections: number;
   /** Returns the port for the next connection. Called whenever a client connects. */
@@ -35,7 +35,7 @@ export interface LoadCounts {
   /** The number of requests, by reason, whose client waited but did not receive a complete response. */
   readonly lost: Map<string, number>;
   aborted: number;
-  /** For each status, the milliseconds from when each request was sent or due until its response arrived. */
+  /** The latencies by status, in milliseconds, measured from the time at which each request was sent or due. */
   readonly latencies: Map<number, number[]>;
 }
 

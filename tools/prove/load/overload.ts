@@ -11,7 +11,7 @@ const TIMES_PEAK = 3;
 const CLIENTS = 256;
 const LEAST_GOODPUT = 0.8;
 const MAX_ADMIN_MS = 1000;
-/** If the load lasts for less time than this, the goodput is not compared with the peak. */
+/** The minimum duration of the load, in seconds, for its goodput to be compared with the peak. */
 const LEAST_SECONDS = 5;
 
 /** The options for the scenarios. */

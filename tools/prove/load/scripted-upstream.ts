@@ -44,7 +44,7 @@ function send(res: ServerResponse, status: number, body: string, headers: Record
   res.end(body);
 }
 
-/** The faults, which are used in turn. */
+/** The faults, in the order in which they are used. */
 const FAULTS: readonly ((res: ServerResponse, page: string) => void)[] = [
   (res) => res.destroy(),
   (res, page) => {
