@@ -20,10 +20,10 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0)
   );
 
 /**
- * First starts the files that need their own process, so that the workers shared by the other files never have to be
- * stopped to make room for them. Then starts the slowest files, so that no worker is still running a slow file when the
- * others have finished. Files that mostly wait for a browser or a server alternate with files that compute, so that both
- * run at the same time.
+ * Determines the order of the test files. Those that need their own process start first, so that the workers shared by
+ * the other files never have to be stopped to make room for them. The slowest files start next, so that no worker is
+ * still running a slow file when the others have finished. Files that mostly wait for a browser or a server alternate
+ * with files that compute, so that both run at the same time.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -155,7 +155,7 @@ export async function warmEntry(
   });
 }
 
-/** Runs one round. Throws if a response is wrong or if the server has ended. */
+/** Runs one round. Throws if a response is wrong or if the server has exited. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { result, cpuNs } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
   const threadsUs = mapTimes((group) => cpuNs[group] / 1000 / result.requests);

@@ -202,8 +202,8 @@ export const TARGETS: readonly Target[] = [
 ];
 
 /**
- * Returns the percentage by which CPU per request grows from one key to 100,000 keys, or undefined for a run with fewer
- * keys.
+ * Returns the percentage by which CPU time per request grows from one key to 100,000 keys, or undefined for a run with
+ * fewer keys.
  */
 function growthOverKeys({ scenarios }: Results, server: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === 'keys')?.rows.filter(({ peer }) => peer.startsWith(server)) ?? [];
@@ -212,7 +212,7 @@ function growthOverKeys({ scenarios }: Results, server: string): number | undefi
   return one === undefined || many === undefined ? undefined : (many.cpuUs.median / one.cpuUs.median - 1) * 100;
 }
 
-/** Returns the percentage by which CPU per request grows with many operations. If CPU decreases, the growth is 0. */
+/** Returns the percentage by which CPU time per request grows with many operations, or 0 if it decreases. */
 function growthOverOperations({ scenarios }: Results): number | undefined {
   const [few, many] = scenarios.find(({ id }) => id === 'operations')?.rows ?? [];
   if (few === undefined || many === undefined) return undefined;

@@ -12,7 +12,7 @@ export interface Worktree {
   remove(): void;
 }
 
-/** Checks out a ref into a new folder. The checkout uses the packages of this checkout if both lock files are equal. */
+/** Checks out a ref into a new folder. It shares this checkout's packages if the two lock files are identical. */
 export function addWorktree(ref: string, folder: string): Worktree {
   const commit = git('rev-parse', '--verify', '--short', `${ref}^{commit}`);
   git('worktree', 'add', '--detach', folder, commit);

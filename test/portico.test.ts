@@ -103,8 +103,8 @@ describe('createPortico', () => {
     expect(await callAt(url, '/services/v2/elsewhere.json', { user: null })).toMatchObject({ status: 401 });
   });
 
-  // An application's own listener does not check request heads as Portico's does. Node itself accepts two Host headers
-  // and uses the first.
+  // An application's own listener does not check request heads the way Portico's does. Node itself accepts two Host
+  // headers and uses the first.
   it("refuses ambiguous requests on the application's listener", async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { url } = await mounted({ mode: 'observe' }, upstream, besideHello);

@@ -4,7 +4,7 @@ import { groupOf, placeOf } from './groups.ts';
 /** A function in a call tree. Callers are above the functions that they call. */
 export interface Frame {
   readonly name: string;
-  /** The file and line in the form that readers see. Empty for native code in V8 and Node. */
+  /** The file and line as shown in reports. Empty for native code in V8 and Node. */
   readonly place: string;
   readonly group: string;
   /** The time spent in the function itself, in microseconds. */

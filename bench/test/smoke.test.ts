@@ -91,7 +91,8 @@ test.each([
 });
 
 test('every stage of a request is measured once', async () => {
-  // Unlike a benchmark run, this test does not use --expose-gc, because most of its time would be spent collecting.
+  // Unlike a benchmark run, this test does not use --expose-gc, because it would then spend most of its time collecting
+  // garbage.
   const effort = { warmMs: 1, batchMs: 0.01, batches: 1, allocationCalls: 10 };
   const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort, effort };
   const lines = (await outputOf(join('micro', 'worker.ts'), JSON.stringify(task)))

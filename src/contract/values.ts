@@ -48,7 +48,7 @@ export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] 
   return placeOf(itemsAt, json)[1];
 }
 
-/** Returns the items in a response that are objects. `itemsAt` states where the operation's responses contain items. */
+/** Returns the items in a response, except those that are not objects. `itemsAt` states where the items are. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {

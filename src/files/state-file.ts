@@ -33,7 +33,7 @@ export function objectOf(value: unknown, place: string): PlainObject {
   return value;
 }
 
-/** Converts an ISO 8601 string to epoch milliseconds. If it is not a time, throws an error that names `place`. */
+/** Converts an ISO 8601 string to epoch milliseconds. If it is not a valid time, throws an error that names `place`. */
 export function instantOf(value: unknown, place: string): number {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) throw new Error(`${place} must be an instant`);

@@ -54,7 +54,7 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
   let from = 0;
   let columns = 0;
   let row = 0;
-  /** The number of rows below the header that are not empty. */
+  /** The number of non-empty rows below the header. */
   let filled = 0;
   let isMalformed = false;
 

@@ -26,7 +26,7 @@ export interface AdminAppServices {
   /** The legacy server's health, which does not affect readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'formatFor' | 'contentTypes'>;
-  /** Purges the stored responses that have any of these tags, or all stored responses. Returns their number. */
+  /** Purges the stored responses that have any of these tags, or all stored responses. Returns the number removed. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
   readonly reload: () => Promise<ReloadResult>;

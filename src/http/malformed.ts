@@ -75,7 +75,7 @@ export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: Incoming
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // First comparing the length and the usual spelling is much faster than converting every name to lower case.
+    // Comparing the length and the usual spelling first is much faster than converting every name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) {
       // Node uses the first Host header, whereas another server might use the last one.

@@ -38,8 +38,8 @@ export function createRefusals(realm: string): Refusals {
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the error for a caller whose credential could not be verified, or undefined if `reason` (from the trace) is a
- * different reason. A credential that might be valid must not be refused as invalid (docs/rules.md §2).
+ * Returns the error for a caller whose credential could not be verified. Returns undefined for any other `reason` in
+ * the trace. A credential that might be valid must not be refused as invalid (docs/rules.md §2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

@@ -3,8 +3,8 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /**
- * The access of a role or an account to an operation. `own` means access only to the caller's own nodes, and
- * `delegated` means that the upstream decides.
+ * A role's or account's access to an operation. `own` means access only to the caller's own nodes, and `delegated`
+ * means that the upstream decides.
  */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 

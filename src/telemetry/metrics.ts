@@ -192,7 +192,7 @@ export interface CountsIncrease extends Counts {
 
 /** Determines the growth of the counters between reports. */
 function createIncreases(families: () => readonly Counts[]) {
-  /** The counts at the last report. Undefined before the first report, which contains everything. */
+  /** The counts at the time of the last report. Undefined before the first report, which contains all counts. */
   let reported: readonly Counts[] | undefined;
   /** The growth that was determined before the families were last replaced. */
   let earlier: CountsIncrease[] = [];

@@ -57,7 +57,7 @@ export interface MetricsOptions {
   readonly maxSeries?: number;
 }
 
-/** The counters and histograms that finished traces update. */
+/** The counters and histograms that are updated whenever a trace finishes. */
 interface RequestMetrics {
   readonly record: (trace: Trace) => void;
   readonly series: number;

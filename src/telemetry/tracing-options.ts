@@ -131,7 +131,7 @@ export function exportsSpans({ disabled, endpoint }: TracingOptions): boolean {
   return !disabled && endpoint !== undefined;
 }
 
-/** Returns which traces the configured sampler samples. */
+/** Determines which traces to sample, based on the configured sampler. */
 export function samplingOf({ sampler, sampleRatio, followSampled }: TracingOptions): Sampling {
   const isParentBased = sampler.startsWith('parentbased_');
   const ratio = sampler.endsWith('always_on') ? 1 : sampler.endsWith('always_off') ? 0 : sampleRatio;

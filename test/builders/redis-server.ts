@@ -15,7 +15,7 @@ import { until } from './until.ts';
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Ends the server. Without persistence, its data is lost. */
+  /** Shuts down the server. Without persistence, its data is lost. */
   stop(): Promise<void>;
   /** Restarts the server on the same port with the most recently saved data, and waits for a line in its output. */
   start(readyLine?: RegExp): Promise<void>;
@@ -62,7 +62,7 @@ export async function startRedisServer(
   return server;
 }
 
-/** Limits long enough that a server is not considered hung when other tests keep the machine busy. */
+/** These limits are long enough that a server is not considered hung when other tests keep the machine busy. */
 export const PATIENT = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, maxUnsyncedSeconds: 600 };
 
 /** The time limit for a command to a frozen server, which never replies. */
@@ -118,8 +118,8 @@ export async function startSentinel(path: string, primaryPort: number): Promise<
   await ready(child);
   const sentinel = connectTo(`redis://127.0.0.1:${port}`);
   await until(() => sentinel.isAvailable());
-  // By default, a sentinel asks the servers for their replicas and states only every ten seconds. Servers before Redis 7
-  // do not support this command.
+  // By default, a sentinel asks the servers for their replicas and states only every ten seconds. Redis versions before
+  // 7 do not support the command that shortens this interval.
   const often = ['SENTINEL', 'DEBUG', 'INFO-PERIOD', '100', 'PING-PERIOD', '100'];
   await sentinel.command('', often).catch(() => undefined);
   sentinel.close();

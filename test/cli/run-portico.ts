@@ -32,7 +32,7 @@ export async function finished(child: ChildProcessWithoutNullStreams): Promise<F
   return { code, ...text };
 }
 
-/** Resolves once standard error matches the pattern. Rejects with its content if the program ends first. */
+/** Resolves once standard error matches the pattern. Rejects with its content if the program exits first. */
 export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let err = '';

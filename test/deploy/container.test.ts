@@ -132,7 +132,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
 
-  // The second start reads the compiled code that the first one has stored.
+  // The second start reads the compiled code that the first one stored.
   describe('the gateway in the image', { shuffle: false }, () => {
     // This start stores compiled code, as it does in the Dockerfile. The last test ends the gateway.
     describe('started with its default command', () => {
@@ -229,7 +229,8 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
         const count = (text: string) => said.split(text).length - 1;
         expect(count('was accepted')).toBeGreaterThan(300);
         // V8 rejects code that was compiled with other flags, such as code stored by other commands. undici loads its
-        // parser with the first request, which the first gateway sends only after it has changed the flags.
+        // parser when it sends its first request, and the first gateway sends that request only after changing the
+        // flags.
         const rejected = said.split('\n').filter((line) => line.includes('was rejected'));
         expect(rejected.filter((line) => !line.includes('/undici/lib/llhttp/'))).toEqual([]);
         expect(count('was not initialized')).toBeLessThan(20);

@@ -95,7 +95,7 @@ export interface Replica {
 }
 
 const POLL_MS = 50;
-/** The average number of requests per client that end before each restart. */
+/** The average number of requests per client that must finish before each restart. */
 const REQUESTS_PER_CLIENT = 3;
 
 /**

@@ -98,7 +98,7 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one malformed message in a pipeline made the gateway drop the connection immediately, along with the
+ * The attack: a malformed message in a pipeline makes the gateway drop the connection immediately, along with the
  * responses to the valid requests before it. If several clients share a connection to the gateway, for example behind a
  * load balancer, one of them could destroy the others' responses, even those to writes, by sending one invalid byte.
  */

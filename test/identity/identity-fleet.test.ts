@@ -199,8 +199,8 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(other.asked.at(-1)).toMatchObject({ name: 'alice', known: true });
   });
 
-  // Anyone can send another caller's name with a wrong password. If that revoked the name's credentials everywhere, a
-  // single request could cause a verification at every gateway.
+  // Anyone can send another caller's name with a wrong password. If such a request revoked the name's credentials
+  // everywhere, it could force every gateway to verify them again.
   it('is not revoked by a caller who only claims the name', async () => {
     const { url } = await startRedisServer(path);
     const [one, other] = [await member(url), await member(url)];

@@ -227,7 +227,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     });
     expect(await failure(set(redis))).toBe('Redis is not available');
     expect(states.at(-1)).toMatch(/^away/);
-    // A new connection would become available only after the server has loaded its data.
+    // A new connection becomes available only once the server has loaded its data.
     createConnection(server.port, '127.0.0.1').end('CONFIG SET key-load-delay 0\r\n').resume();
     await accepted(redis, 'k', ['SET', 'k', 'v'], clock);
     expect(states.at(-1)).toBe('available');
@@ -265,7 +265,8 @@ async function startCluster(path: string): Promise<readonly RedisServer[]> {
     // Without explicit epochs, two nodes could claim the same one.
     await node.command('', ['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)]);
   }
-  // If only one node met the others, these would learn of each other by gossip, which is sent once a second.
+  // If only one node met the others, the others would have to learn of each other through gossip, which is sent once a
+  // second.
   for (const [index, { port }] of servers.entries())
     for (const node of nodes.slice(0, index))
       await node.command('', ['CLUSTER', 'MEET', '127.0.0.1', String(port), busPorts[index] ?? '']);

@@ -20,7 +20,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** The table of presets from the rules. */
+/** The presets for the modes, as shown in README.md. */
 const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | boolean>> = {
   observe: {
     authentication: 'report',

@@ -157,7 +157,7 @@ async function readable(gateway: TestGateway, from = 0): Promise<string> {
   return [...gateway.log.slice(from), ...pages.map(({ text }) => text), ledger].join('\n');
 }
 
-/** The number of log lines of each gateway that have already been searched. */
+/** For each gateway, the number of log lines that have already been searched. */
 const searched = new WeakMap<TestGateway, number>();
 
 async function expectNoMark(gateway: TestGateway): Promise<void> {

@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: two servers in a chain disagree on where a request ends. What the first server reads as a body is another
- * request for the second, and nobody has checked it. That request evades the gateway's rules, or its response goes to
- * another caller. Therefore, ambiguous messages are refused (test/trust/raw-cases.ts), forwarded messages get new
- * framing, and unread bytes are discarded along with their connection.
+ * The attack: two servers in a chain disagree on where a request ends. What the first server reads as a body, the
+ * second server reads as another request, which has not been checked. That request evades the gateway's rules, or its
+ * response goes to another caller. Therefore, ambiguous messages are refused (test/trust/raw-cases.ts), forwarded
+ * messages get new framing, and unread bytes are discarded along with their connection.
  */
 
 const QUESTIONS = '/services/v2/question.json';

@@ -36,7 +36,8 @@ const IN_EVERY_MODE = ['strict', 'observe'].flatMap((mode) =>
 const SUCCESS = '200 OK';
 
 /**
- * Sends one of these requests. The upstream writes the given bytes and then its final response with this status line.
+ * Sends one of the requests in `WAYS`. The upstream writes the given bytes and then its final response with this status
+ * line.
  */
 async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
   const body = JSON.stringify(WAYS[way][2]);
@@ -44,7 +45,7 @@ async function send(way: keyof typeof WAYS, mode: string, before: string, status
   return exchange(way, mode, before + head.join('\r\n') + body);
 }
 
-/** Sends one of these requests. The upstream responds with the given bytes, one per character of `bytes`. */
+/** Sends one of the requests in `WAYS`. The upstream responds with the given bytes, one per character of `bytes`. */
 async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<Answer> {
   const [method, target] = WAYS[way];
   fake.requests.length = 0;

@@ -44,7 +44,7 @@ const SETTINGS = {
 type Setting = keyof typeof SETTINGS;
 const SETTING_NAMES = Object.keys(SETTINGS) as Setting[];
 
-/** Pages are stored in the cache, and the test's clock determines their age. */
+/** The situations in which a fault occurs. The test's clock determines the age of stored pages. */
 const SITUATIONS = [
   'a fresh page',
   'a stale page',

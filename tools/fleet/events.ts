@@ -5,7 +5,7 @@ export interface FillEvent {
   readonly page: number;
   /** Who the page was generated for: a caller, a role, or everyone. */
   readonly audience: string;
-  /** The number of the last write that changed the page before the upstream read the page. */
+  /** The number of the last write that had changed the page when the upstream read it. */
   readonly version: number;
 }
 

@@ -26,7 +26,7 @@ export interface FleetSettings {
   readonly upstreamMs: readonly [from: number, to: number];
   /** Whether a gateway is killed and Redis is restarted during the run. */
   readonly disturbed: boolean;
-  /** Whether additional writes measure how fast purges arrive. */
+  /** Whether to send additional writes to measure how quickly purges arrive. */
   readonly probes: boolean;
   /** How long the gateways are observed before they receive requests. By default, 2 seconds. */
   readonly idleSeconds?: number;
@@ -64,7 +64,7 @@ export interface FleetRun {
   readonly seen: Seen;
   readonly writes: readonly WriteEvent[];
   readonly fills: readonly FillEvent[];
-  /** Writes that took effect although their clients received no response. */
+  /** Writes that took effect even though the client received no response. */
   readonly unanswered: UpstreamLog['effects'];
   readonly unexpected: readonly string[];
   readonly steady: readonly Window[];

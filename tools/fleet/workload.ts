@@ -97,7 +97,7 @@ interface ListPlan {
   readonly audience: Audience;
   /** The values of the path parameter. For a list without a path parameter, the page numbers. */
   readonly values: readonly number[];
-  /** The text in the example that the marker replaces. */
+  /** The text that the marker replaces in the example. */
   readonly markedText: string;
 }
 

@@ -159,7 +159,7 @@ interface OpeningLadder {
 
 // Promotions depend on several hours of traffic, so an evaluation every five minutes is sufficient.
 const PROMOTION_MS = 300_000;
-/** The gateway that evaluates promotions renews its turn this many milliseconds before the turn ends. */
+/** How many milliseconds longer a turn lasts than the interval between evaluations, so that it can be renewed. */
 const TURN_MARGIN_MS = 60_000;
 // The longest time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;

@@ -15,7 +15,7 @@ export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
 ];
 
-/** The flags of the two listeners. */
+/** The flags for the two listeners. */
 export const LISTEN_FLAGS: readonly Flag[] = [
   { name: 'port', value: 'PORT', help: 'Public port; PORT.' },
   { name: 'host', value: 'HOST', help: 'Public address; HOST.' },
@@ -23,7 +23,7 @@ export const LISTEN_FLAGS: readonly Flag[] = [
   { name: 'admin-host', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
 ];
 
-/** The flags of the embedded upstream. */
+/** The flags for the embedded upstream. */
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
   { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },

@@ -12,7 +12,7 @@ export interface OverlayAction {
 interface Evidence {
   /** The number of values, objects or responses that support this statement. */
   readonly seen: number;
-  /** The number of distinct responses that contained those values or objects. */
+  /** The number of distinct responses that contained the values or objects counted in `seen`. */
   readonly answers: number;
   /**
    * The total number of values, objects or responses, including any that contradict the statement. Set only if

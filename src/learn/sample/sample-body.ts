@@ -273,8 +273,8 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 }
 
 /**
- * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item was counted
- * before, its value is not new evidence for or against the existence of other words.
+ * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item has already
+ * been counted, its value is not new evidence for or against the existence of other words.
  */
 function addWord(
   places: Map<string, Vocabulary>,

@@ -299,7 +299,8 @@ return found`,
 };
 
 /**
- * The end of every script that sums counts in the `sums` table. It returns the table as a flat list of names and sums.
+ * The end of every script that adds up counts in the `sums` table. This code returns the table as a flat list of names
+ * and totals.
  */
 const FLAT_SUMS = `
 local found = {}

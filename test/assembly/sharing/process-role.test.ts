@@ -6,7 +6,7 @@ import { createPeer, type Peer } from '../../../src/workers/ipc-peer.ts';
 import { createPrimaryChangeLog } from '../../../src/workers/ipc-change-log.ts';
 import { ipcChannel } from '../../builders/ipc-channel.ts';
 
-/** Creates a primary process without workers, and connects workers to it. All of them run in this process. */
+/** Creates a primary process without workers, and a function that connects one. All of them run in this process. */
 function createProcesses() {
   const workers: { readonly number: number; readonly pid: undefined; readonly peer: Peer }[] = [];
   const handlers: PrimaryRole['handlers'] = { join: () => undefined };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { learnedBy, learner, page, response } from '../learned.ts';
 
-/** Returns the proposals for a question field with these values, one value per page. */
+/** Samples one page for each value of a question field, and returns the resulting proposals. */
 function proposed(values: readonly unknown[], members: Readonly<Record<string, unknown>> = {}): string {
   const one = learner();
   for (const value of values) one.sampleResponse(response(page({ field: value, ...members })));

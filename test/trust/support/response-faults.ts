@@ -38,11 +38,11 @@ export interface Fault {
   readonly name: string;
   /** The outcome of a documented request in `staging` and `strict` mode. */
   readonly built: Outcome;
-  /** The outcome with `responses: enforce`, if it differs. */
+  /** The outcome with `responses: enforce`, if it differs from `built`. */
   readonly enforced?: Outcome;
   /** The outcome of an undocumented request in `staging` and `strict` mode. */
   readonly passed: Outcome;
-  /** The outcome of every request in `observe` mode, if it differs. */
+  /** The outcome of every request in `observe` mode, if it differs from `passed`. */
   readonly observed?: Outcome;
   /** True if the fault ends only with a timeout. */
   readonly isSilent?: boolean;

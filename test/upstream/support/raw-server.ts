@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly body: string;
   /** The connection number, starting at 1. */
   readonly connection: number;
-  /** The number of the request on its connection, starting at 1. */
+  /** The request's number on its connection, starting at 1. */
   readonly turn: number;
   readonly socket: Socket;
 }

@@ -22,7 +22,7 @@ export interface EventLoopOptions {
   tick(text: string): void;
 }
 
-/** How many times a body is tried if turns of the event loop take too long. */
+/** The maximum number of attempts with a body if turns of the event loop take too long. */
 const MAX_ATTEMPTS = 4;
 
 const PAGE = '/services/v2/question.json';

@@ -23,7 +23,7 @@ function pageWith(text: string): string {
 
 /** Just below 50,000, the default of `upstream.maxJsonValues`. */
 const VALUES = 49_000;
-/** Just below the number of escapes that the default limit allows. */
+/** Slightly fewer escapes than the default limit allows. */
 const ESCAPES = 790_000;
 
 /**

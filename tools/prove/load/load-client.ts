@@ -32,7 +32,7 @@ export interface LoadCounts {
   readonly statuses: Map<number, number>;
   /** The number of wrong responses, by error. */
   readonly wrong: Map<string, number>;
-  /** The number of requests, by reason, whose client waited but did not receive a complete response. */
+  /** The number of requests, by reason, for which the client waited but did not receive a complete response. */
   readonly lost: Map<string, number>;
   aborted: number;
   /** The latencies by status, in milliseconds, measured from the time at which each request was sent or due. */

@@ -61,8 +61,8 @@ export function overloadUpstream(
 }
 
 /**
- * Sends three times as many requests as the process can handle, over many connections, each for a stored page.
- * Portico must keep working at its peak, and the admin side must remain usable.
+ * Sends three times as many requests for stored pages as the process can handle, over many connections. Portico must
+ * keep working at its peak, and the admin side must remain usable.
  */
 export function overloadProcess({ seconds, tick }: OverloadOptions, inScene = withScene): Promise<ProofResult> {
   return inScene(async ({ startGateway }) => {

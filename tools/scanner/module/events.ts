@@ -70,7 +70,7 @@ export function writeNumber(slot: u32, kind: u32, value: f64): bool {
   return true;
 }
 
-/** Writes an event with the string between two positions. */
+/** Writes an event whose value is the string between two positions. */
 export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
   const event = eventsEnd;
   if (!writeEvent(slot, kind)) return false;

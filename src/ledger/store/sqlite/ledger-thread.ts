@@ -9,7 +9,7 @@ const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.fil
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {
-  // The kind of the task determines the type of the result.
+  // The task kind determines the result type.
   resolve(result: never): void;
   reject(error: Error): void;
 }

@@ -22,7 +22,7 @@ export type WorkerTask =
 /** A task with an id that is repeated in the response. */
 type WorkerRequest = WorkerTask & { readonly id: number };
 
-/** The result of a task, or the message of its error. */
+/** The result of a task, or the error message if it failed. */
 export type WorkerResponse =
   | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
   | { readonly id: number; readonly failure: string };

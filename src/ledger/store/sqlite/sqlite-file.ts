@@ -13,7 +13,7 @@ export interface FileLimits extends StoreLimits {
   readonly maxBytes: number;
 }
 
-/** An open ledger file. All its methods run in the calling thread. */
+/** An open ledger file. All its methods run on the calling thread. */
 export interface SqliteFile {
   write(batch: LedgerBatch): StoreState;
   read(query: LedgerQuery, takenAt: number): LedgerSnapshot;
