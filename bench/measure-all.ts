@@ -37,7 +37,7 @@ export async function measureAll(options: Arguments, session: Session): Promise<
   return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
 }
 
-/** Returns a message if a run of all parts took longer than its effort allows. */
+/** Returns a message if a run of all parts took longer than the selected effort allows. */
 export function lateness(seconds: number, { maxMinutes }: Effort): string | undefined {
   if (seconds <= maxMinutes * 60) return undefined;
   return `the run took ${formatNumber(seconds / 60)} minutes and may take ${maxMinutes}`;

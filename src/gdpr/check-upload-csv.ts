@@ -133,9 +133,9 @@ interface Part {
 const [QUOTE, COMMA, NEW_LINE] = [0x22, 0x2c, 0x0a] as const;
 
 /**
- * Returns the part that begins at an index. Rows with too many cells are detected here, because
- * csv-parse would read all cells of such a row, even millions, before it could be refused. If quotes are misplaced, the
- * part ends after the first row with such a quote, and csv-parse refuses the row.
+ * Returns the part that begins at an index. Rows with too many cells are detected here, because csv-parse would read
+ * all cells of such a row, even millions, before it could be refused. If quotes are misplaced, the part ends after the
+ * first row that contains a misplaced quote, and csv-parse refuses that row.
  */
 function partAt(content: string, from: number, maxRowBytes: number): Part {
   // In a quoted cell, each quote is written twice.

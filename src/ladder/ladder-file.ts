@@ -36,7 +36,7 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
 }
 
 /**
- * Creates the writer for the ladder's file. `known` is the file's current content. If the state cannot be written, the
+ * Creates the writer for the ladder file. `known` is the file's current content. If the state cannot be written, the
  * failure is reported and the state remains only in memory.
  */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {

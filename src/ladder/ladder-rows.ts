@@ -71,7 +71,7 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // Requests that were only reported, either because they were handled before the check was enforced or because the
+    // Some requests were only reported, either because they were handled before the check was enforced or because the
     // gateway had a different configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {

@@ -1,7 +1,7 @@
 /** Escapes one reference token of a JSON pointer (RFC 6901). */
 export function escapePointer(name: string | number): string {
   const text = String(name);
-  // Few names contain `~` or `/`, so this test usually makes the replacements unnecessary.
+  // Few names contain `~` or `/`, so the replacements can usually be skipped.
   return /[~/]/.test(text) ? text.replaceAll('~', '~0').replaceAll('/', '~1') : text;
 }
 

@@ -26,7 +26,7 @@ export interface StoredOverrides {
 /** The size, in bytes, at which the audit trail is moved to a second file, whose previous content is overwritten. */
 export const MAX_TRAIL_BYTES = 1_048_576;
 
-/** The number of events read at startup and shown to operators. */
+/** The maximum number of events to read at startup and show to operators. */
 export const SHOWN_EVENTS = 100;
 
 /** Reads the stored overrides. Throws an error if they are invalid. Damaged lines in the audit trail are skipped. */

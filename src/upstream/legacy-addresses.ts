@@ -83,7 +83,7 @@ export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress
   return text.replace(legacy.underBase, (_match, backslash: string) => publicForm(publicAddress, backslash));
 }
 
-/** Returns the public address. Its slashes are escaped if the slashes of the legacy address were. */
+/** Returns the public address. Its slashes are escaped if those in the legacy address were escaped. */
 export function publicForm(publicAddress: string, backslash: string): string {
   const address = publicAddress.replace(/\/+$/, '');
   return backslash === '' ? address : address.replaceAll('/', '\\/');

@@ -152,7 +152,7 @@ export function failureWords({ code, message, cause }: GatewayError): string {
 }
 
 /**
- * Returns the trace of a walk's request, without the findings about the request itself. A walk deliberately requests
+ * Returns the trace of a walk request without the findings about the request itself. A walk deliberately requests
  * resources that do not exist or that its caller may not see, so these findings are not differences between the
  * upstream and the contract.
  */

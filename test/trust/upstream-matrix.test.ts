@@ -44,7 +44,7 @@ const SETTINGS = {
 type Setting = keyof typeof SETTINGS;
 const SETTING_NAMES = Object.keys(SETTINGS) as Setting[];
 
-/** The situations in which a fault occurs. The test's clock determines the age of stored pages. */
+/** The situations in which each fault is tested. The test's clock determines the age of stored pages. */
 const SITUATIONS = [
   'a fresh page',
   'a stale page',

@@ -140,7 +140,7 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
   return differences.length === 0;
 }
 
-// When this process ends, the processes in the run must end too.
+// When this process exits, the processes in the run must also exit.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.help) console.log(HELP);

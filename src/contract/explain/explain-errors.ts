@@ -75,7 +75,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const errors = run(validate, value, USUAL);
       if (errors.length > 0) return errors;
       const [first] = run(validate, value, FIRST_ERROR);
-      // A value is invalid even when none of its errors can be explained.
+      // A value is still invalid if none of its errors can be explained.
       return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
     };
   };

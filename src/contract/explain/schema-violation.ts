@@ -208,7 +208,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 
-/** The absence of most documented fields indicates a different shape only if at least this many are documented. */
+/** If fewer fields are documented, the absence of most of them does not indicate a different shape. */
 const ENOUGH_FIELDS = 8;
 
 /**

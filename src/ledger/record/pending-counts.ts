@@ -14,7 +14,7 @@ interface Occurrence {
   readonly caller: number | undefined;
 }
 
-/** The distinct violations since the last batch. */
+/** The distinct violations recorded since the last batch. */
 interface PendingEntries {
   /** Adds an occurrence. Returns false if the limit on distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;

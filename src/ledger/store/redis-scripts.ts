@@ -21,7 +21,7 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 export const REPLICA_HOURS = 48;
 
 /**
- * The number of replicas whose counts are stored. If this number is exceeded, the counts of the least recently seen
+ * The maximum number of replicas whose counts are stored. If it is exceeded, the counts of the least recently seen
  * replicas are removed.
  */
 export const MAX_REPLICAS = 200;
