@@ -9,7 +9,7 @@ const USUAL = {
   machine: 2,
   yardstick: 0.5,
   startAndStop: 1.6,
-  /** The time needed to start wrk and read the metrics, in each window and in each round. */
+  /** The time needed to start wrk and read the metrics, once per window and once per round. */
   besidesRound: 0.25,
   keysPerSecond: 10_000,
   /** The number of requests per second in the memory run, where every key is new. */

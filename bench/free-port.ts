@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 
-/** The lowest port to consider. Lower ports belong to known services. */
+/** The lowest port to consider. Well-known services use lower ports. */
 const FIRST = 10_000;
 /** The lowest port in the range from which systems usually choose ports. */
 const USUAL_END = 32_768;

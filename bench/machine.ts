@@ -67,7 +67,7 @@ export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-/** Returns the commit of this checkout, marked if files outside bench/ have changed. */
+/** Returns the commit of this checkout, with a note if files outside bench/ have changed. */
 export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';

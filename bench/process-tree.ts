@@ -21,9 +21,11 @@ export interface Program {
 /** A running program and all its child processes. */
 export interface Running {
   readonly pid: number;
-  /** Returns the CPU time of the whole tree in nanoseconds. */
+  /** Returns the CPU time of the entire process tree in nanoseconds. */
   cpuTimes(): CpuTimes;
-  /** Returns the resident memory of the whole tree in bytes. Shared pages are counted once for each process. */
+  /**
+   * Returns the resident memory of the entire process tree in bytes. Shared pages are counted once for each process.
+   */
   rssBytes(): number;
   /** Empties the output file. Programs append to it, so their next output starts at the beginning of the file. */
   emptyOutput(): void;

@@ -11,7 +11,7 @@ export interface Upstream {
   portOf(size: PageSize, kind: UpstreamVariant['kind']): number;
 }
 
-/** Starts the upstream on the load core with pages of every size and kind. */
+/** Starts the upstream, which serves pages of every size and kind, on the load core. */
 export async function startUpstream(folder: string): Promise<Upstream> {
   const variants: UpstreamVariant[] = [];
   for (const size of ['2k', '29k', '200k'] as const)

@@ -14,7 +14,7 @@ export interface Target {
 
 type Value = Target['value'];
 
-/** Returns one row's CPU per request divided by that of another row in the same scenario. */
+/** Returns the ratio of one row's CPU time per request to that of another row in the same scenario. */
 function cpuRatio(scenario: string, above: string, below: string): Value {
   return (results) => {
     const [one, other] = [rowOf(results, scenario, above), rowOf(results, scenario, below)];

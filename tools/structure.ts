@@ -51,7 +51,7 @@ const IMPORT = /(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|[\w*\s,{}]*?)\s*f
 const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm;
 
 /**
- * Measures the counts that `test/architecture.test.ts` limits. `readers` are files outside the tree that may import
+ * Computes the counts that `test/architecture.test.ts` limits. `readers` are files outside the tree that may import
  * from the tree.
  */
 export function measureStructure(files: readonly SourceFile[], readers: readonly SourceFile[] = []): Structure {
@@ -79,7 +79,7 @@ function medianOf(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }
 
-/** Returns the number of lines that are not blank, comments or imports. */
+/** Returns the number of lines other than blank lines, comments and imports. */
 function linesOfSubstance(text: string): number {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^import [\s\S]*?;$/gm, '');
   return code.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;

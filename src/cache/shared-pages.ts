@@ -16,7 +16,7 @@ import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
  */
 interface Need {
   readonly mayWait: boolean;
-  /** If set, only a fresh page that was stored after this time (epoch milliseconds) is useful. */
+  /** If set, only a fresh page that was stored after this time (epoch milliseconds) is accepted. */
   readonly newerThan?: number;
 }
 

@@ -191,7 +191,7 @@ function createErrorList(maxErrors: number) {
   const details: ErrorDetail[] = [];
   return {
     /**
-     * Returns all errors. If the upload contains no users and all errors concern missing parts, they all have the
+     * Returns all errors. If the upload contains no users and every error concerns a missing part, all errors get the
      * keyword for an upload without users.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {

@@ -59,7 +59,7 @@ export function createFailureLimiter(options: FailureLimits): FailureLimiter {
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // A refused attempt counts as a use of the network's entry, so a network that continues to guess is not removed.
+      // Even a refused attempt counts as a use of the network's entry, so a network that keeps guessing is not removed.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);

@@ -18,7 +18,7 @@ export interface LadderFile {
 /** Callbacks for events that affect the ladder file. */
 interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
-  /** Called if another process has removed a step from the file. */
+  /** Called when another process has removed a step from the file. */
   readonly onRemoved: (step: LadderStep) => void;
 }
 

@@ -133,7 +133,7 @@ export interface LedgerSnapshot {
   readonly takenAt: number;
   /** The start of the counted period, in epoch milliseconds. Undefined if the snapshot covers the whole ledger. */
   readonly since: number | undefined;
-  /** All release labels in the period, with the latest last. */
+  /** All release labels in the period, in the order in which they were last seen. */
   readonly releases: readonly string[];
   /** The violations, most recently seen first. */
   readonly entries: readonly LedgerEntry[];

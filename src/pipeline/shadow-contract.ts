@@ -134,7 +134,7 @@ interface ComparedContracts {
   readonly live: Contract;
   readonly shadow: Contract;
   readonly checksFor: (operationId: string | undefined) => Checks;
-  /** The maximum number of violations per message that are collected for the live contract. */
+  /** The maximum number of violations to collect per message for the live contract. */
   readonly maxCollected: number;
 }
 

@@ -21,8 +21,8 @@ export const SHORT_NUMBERS_FIT = 2048;
 /** A bit that is set if strings without the expected form are valid but are recorded. */
 export const EXPECTED_STRING = 4096;
 
-// A node contains the rules for one value. A node refers to other rules by their addresses. Address 0 means that
-// there is no such rule.
+// A node contains the rules for one value. It refers to other rules by their addresses. Address 0 means that there is
+// no such rule.
 export const NODE_KINDS = 0;
 /** The value's slot in the excerpt, or 0 for a value that is not part of it. */
 export const NODE_SLOT = 4;

@@ -138,9 +138,9 @@ export interface HistogramFamily {
    * bucket, and one more column for all longer durations.
    */
   readonly counts: Readonly<Float64Array>;
-  /** The values of the label, one per row. */
+  /** Each row's label value. */
   readonly names: readonly string[];
-  /** The sums of the observations, in seconds, one per row. */
+  /** The sum of each row's observations, in seconds. */
   readonly sums: Readonly<Float64Array>;
   readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
   /** Adds the observations for the same rows from another histogram with the same buckets. */

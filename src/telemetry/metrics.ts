@@ -56,7 +56,10 @@ export interface Metrics {
 /** The scrape formats: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
 export type MetricsFormat = 'text' | 'openMetrics';
 
-/** Enough series for a contract with about 110 operations. With this many series, a scrape is about one megabyte. */
+/**
+ * The maximum number of series. It is high enough for a contract with about 110 operations. A scrape with this many
+ * series is about one megabyte in size.
+ */
 const MAX_SERIES = 10_000;
 /** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;

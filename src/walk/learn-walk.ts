@@ -230,8 +230,8 @@ function openPlaceRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups of tickets by node. The specification mentions these paths but does not describe them. Only some
- * nodes have tickets.
+ * Returns requests for the tickets of nodes. The specification mentions their paths but does not describe them. Only
+ * some nodes have tickets.
  */
 function ticketRequests(ids: IdsOf): LearnRequest[] {
   return ids('nodeId')
@@ -240,8 +240,8 @@ function ticketRequests(ids: IdsOf): LearnRequest[] {
 }
 
 /**
- * Returns lookups by the issue keys in ticket responses. If there are only a few keys, each key is requested several
- * times to provide more evidence.
+ * Returns requests for the issue keys found in ticket responses. If there are only a few keys, each key is requested
+ * several times to provide more evidence.
  */
 function ticketKeyRequests(keys: ReadonlySet<string>): LearnRequest[] {
   const some = [...keys].slice(0, TICKETS);

@@ -46,7 +46,8 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       const stayingSilent = setInterval(() => void report(), 500);
       cleanUpAfterTest(() => clearInterval(stayingSilent));
 
-      // The page belongs to the gateway that starts last, because its first report already returns all others.
+      // The test opens the console of the gateway that starts last, because the first report of that gateway already
+      // returns all others.
       const last = await start('gateway-c');
       for (const { call, gateway } of [first, second, last]) {
         await call('/services/v2/question.json');

@@ -69,8 +69,8 @@ export function findSecrets(searched: Searched, ...of: readonly Secrets[]): stri
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
 /**
- * Returns the wanted strings that other strings or file contents contain, ignoring case. Each wanted string must have
- * at least eight characters.
+ * Returns the wanted strings that occur in the searched strings or file contents, ignoring case. Each wanted string
+ * must have at least eight characters.
  */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
   const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];

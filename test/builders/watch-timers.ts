@@ -6,7 +6,7 @@ export interface WatchedTimers {
   started(): number;
   /** Returns the number of timers that have been neither cleared nor run by `runNow`. */
   running(): number;
-  /** Runs the callbacks of the running timers immediately, as if their delay had elapsed. */
+  /** Immediately runs the callbacks of all pending timers, as if their delay had elapsed. */
   runNow(): void;
 }
 

@@ -137,7 +137,7 @@ function inTurn(accounts: readonly string[], most: number): string[] {
   return [...accounts.slice(first), ...accounts.slice(0, first)].slice(0, most);
 }
 
-/** How many documented reads a test sends. */
+/** Determines how many documented reads a test sends. */
 interface Extent {
   /** The maximum number of accounts that send each read. They are chosen in turn from the permitted accounts. */
   readonly accounts: number;

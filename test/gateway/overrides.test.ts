@@ -155,7 +155,7 @@ describe('an override that disables an operation', () => {
     const steps = gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' });
     expect(steps).toContainEqual({ name: 'verdict', text: '503 operation_disabled: see override' });
     expect(steps).toContainEqual({ name: 'to allow it', text: 'portico override end listIdeas disable' });
-    // The clock alone ends the override, even before the plan is replaced.
+    // The override ends at its end time, even if the plan has not been replaced yet.
     clock.advance(90.5);
     expect((await gateway.call(LIST)).status).toBe(200);
   });

@@ -125,7 +125,8 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(await other.guess('alice', '192.0.2.1')).toBe('credentials_refused');
   });
 
-  // The delay before a guess must not depend on Redis, and the number of guesses must always be limited.
+  // A guess must not have to wait until Redis is available again, and the number of guesses must be limited in the
+  // meantime.
   it('count for each gateway alone while Redis is away, and together again later', async () => {
     const server = await startRedisServer(path);
     const [one, other] = [await member(server.url), await member(server.url)];
@@ -232,7 +233,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(one.isFresh('alice')).toBe(true);
     clock.advance(1);
     expect(one.isFresh('alice')).toBe(false);
-    // Verification itself does not need Redis, and its result is again accepted for a limited time.
+    // Verification itself does not need Redis, and the new result is also accepted for a limited time.
     await one.ask('alice');
     expect(one.isFresh('alice')).toBe(true);
     server.thaw();

@@ -28,7 +28,7 @@ interface FailingServer {
 
 const ignore = () => undefined;
 
-/** Returns the open ledger of one process. */
+/** Opens the ledger of one process and returns it. */
 async function ledgerAs(
   open: OpenLedger,
   replica: string,

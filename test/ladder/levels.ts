@@ -12,7 +12,7 @@ export function levelsOf(operation: string, more: Partial<OperationLevels> = {})
   return { operation, configured: checks, effective: checks, explicit: [], ...more };
 }
 
-/** Returns a ladder step with the given members in place of the defaults. */
+/** Returns a ladder step with default values for the members that are not given. */
 export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   return {
     operation: 'listIdeas',

@@ -73,7 +73,7 @@ const failure = async (result: Promise<unknown>) =>
 needsProgram('redis', 'a connection to Redis', (path) => {
   const set = (redis: Redis) => redis.command('k', ['SET', 'k', 'v']);
 
-  // The tests run at the same time. The first two wait for servers to agree.
+  // The tests run at the same time, because in the first two, the servers take a while to reach an agreement.
   it.concurrent('follows the sentinels to a new primary', async () => {
     // By default, a primary waits five seconds for more replicas before it sends its data to the first.
     const primary = await startRedisServer(path, ['--repl-diskless-sync-delay', '0']);

@@ -218,7 +218,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
     const fullAt = Date.now();
     await a.log.append(purge('while full'));
     await expect(b.redis.run({ source: "return redis.call('PING')" }, ['k'], [])).resolves.toBe('PONG');
-    // The test waits for longer than the time between two checks.
+    // The test waits longer than the interval between two checks.
     await until(() => Date.now() > fullAt + 1_200);
     expect(b.log.syncedAt()).toBeLessThanOrEqual(fullAt);
     await a.redis.command('', ['CONFIG', 'SET', 'maxmemory', '0']);

@@ -8,7 +8,7 @@ export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
-/** Creates a ledger entry with the given fields in place of the defaults. */
+/** Creates a ledger entry with default values for the fields that are not given. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '00000000000000a1',
@@ -66,7 +66,7 @@ export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<Led
   };
 }
 
-/** Creates an acceptance with the given fields in place of the defaults. */
+/** Creates an acceptance with default values for the fields that are not given. */
 export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedViolation => ({
   fingerprint: '00000000000000a1',
   reason: 'known since 2019',

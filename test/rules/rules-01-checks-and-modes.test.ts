@@ -55,7 +55,8 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
 };
 
 /**
- * For each check, a call that it refuses when enforced. For `responses`, the upstream's response violates the contract.
+ * For each check, a call that is refused if the check is enforced. For `responses`, the upstream's response violates
+ * the contract.
  */
 const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),

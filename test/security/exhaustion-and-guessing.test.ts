@@ -267,10 +267,10 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // After this many refusals, the queue is full, and the address has taken all the positions that it may take.
+    // After this many refusals, the queue is full, and the address occupies as many positions as it is allowed.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
-    // No delayed probe has ended yet, not even by reaching its deadline.
+    // No delayed probe has finished or timed out yet.
     expect(turnedAway).toBeLessThanOrEqual(29);
     held.resolve(undefined);
     await Promise.all(flood);

@@ -274,7 +274,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
           // In a short run, the targets take turns. Each target still receives every response, but with fewer secrets.
           const turn = (Math.floor(kind / MODES.length) + at) % targets.length;
           for (const target of isLongRun ? targets : targets.slice(turn, turn + 1)) {
-            // A truncated response also breaks the client's connection.
+            // If the upstream's response is truncated, the client's connection is closed too, and the call fails.
             await gateway.call(target, { user: 'everything', headers: secretless }).catch(() => undefined);
             called += 1;
             gateway.gateway.services.cache.purgeAll();

@@ -864,7 +864,7 @@ add(
 );
 add('a request after', { 'one blank line': (targets) => `\r\n${get()(targets)}` }, SERVED);
 
-// Cases with conditional requests and ranges, for a stored page.
+// Conditional requests and range requests for a stored page.
 const page =
   (...headers: readonly string[]): Bytes =>
   (targets) =>

@@ -72,7 +72,7 @@ export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): R
   return { statuses, upstream, closed, ...side.differs?.(one) };
 }
 
-/** Returns the statuses of all responses in a string. */
+/** Returns the status of every response that a string contains. */
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 

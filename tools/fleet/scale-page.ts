@@ -25,7 +25,7 @@ export interface ModelInputs {
   readonly redisCpuUsPerCommand: number;
   readonly gatewayBytes: number;
   readonly pageBytes: number;
-  /** How long a page remains stored after it was fetched, in seconds. */
+  /** How long a page remains stored after it is fetched, in seconds. */
   readonly pageSeconds: number;
 }
 
@@ -60,7 +60,7 @@ export function writeResults(changes: ScaleResults): void {
   writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
 }
 
-/** Returns the text of the page with tables for the given results. */
+/** Returns the page's text, with its tables replaced by tables for the given results. */
 export function withTables(page: string, results: ScaleResults): string {
   const tables = { run: runTable(results), points: pointsTable(results), model: modelTables(results) };
   return Object.entries(tables).reduce((text, [name, lines]) => {

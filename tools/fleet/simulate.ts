@@ -258,7 +258,8 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
       return;
     }
     let result = await claimOnce(gateway, page, key);
-    // The claim may have been a refresh that gave way to another gateway, or its page may already be outdated.
+    // The claim may have been a refresh that ended because another gateway was fetching the page, or its page may
+    // already be outdated.
     while (result === undefined || (result.isShared && !isValid(gateway, page, result.copy)))
       result = await claimOnce(gateway, page, key);
     if (!result.isShared) record(gateway, page.operation, 'fetched');

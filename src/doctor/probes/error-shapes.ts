@@ -15,7 +15,7 @@ const WORDS = {
   other: 'another form',
 } as const;
 
-/** Determines in which of the known forms the server reports errors. */
+/** Determines which of the known forms the server uses to report errors. */
 export const errorProbe: Probe = {
   name: 'errors',
   does: 'requests a resource and a path that do not exist, an invalid parameter, and a list without a credential',

@@ -12,8 +12,8 @@ interface MissingMember {
 }
 
 /**
- * Proposes making members optional if some objects lacked them, whether the contract requires or only expects these
- * members. A list shared by several objects is replaced only once.
+ * Proposes making members optional if they are missing from some objects, regardless of whether the contract requires
+ * them or merely expects them. A list shared by several objects is replaced only once.
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) => {

@@ -161,7 +161,7 @@ export function countObject(
 /** The object to which a member belongs. */
 interface Holder {
   readonly at: Whereabouts;
-  /** True if the object is complete and was not counted before. */
+  /** True if the object is complete and had not been counted before. */
   readonly isNew: boolean;
   readonly depth: number;
 }

@@ -37,7 +37,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const shares = { request: new Map<string, StoredEntry>(), response: new Map<string, StoredEntry>() };
   const traffic = createMemoryTraffic();
-  // The labels of all releases since startup, with the latest last.
+  // The labels of all releases since startup, in the order in which they were last seen.
   const releases = new Set<string>();
   let dropped = 0;
 

@@ -54,7 +54,7 @@ interface RedisStoreParts {
  */
 const OPEN_MS = 500;
 /**
- * The timeout, in milliseconds, for writing a batch or reading a part of a snapshot. It is longer than the timeout for
+ * The timeout, in milliseconds, for writing a batch or reading part of a snapshot. It is longer than the timeout for
  * commands that requests wait for.
  */
 const SCRIPT_MS = 2_000;

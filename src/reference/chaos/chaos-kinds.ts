@@ -31,7 +31,7 @@ export const DRIFT_KINDS = [
 /** The names of all kinds of chaos, for the help text. */
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
-/** Returns whether a text is the name of a kind of chaos. */
+/** Returns whether a string is the name of a kind of chaos. */
 export function isChaosName(name: string): name is ChaosName {
   return Object.hasOwn(CHAOS_EFFECTS, name);
 }

@@ -70,12 +70,12 @@ export function missingPermission(): LegacyResponse {
   return jsonResponse({ errors: { message } }, 401);
 }
 
-/** Returns status 401 with a challenge, in the form `{error}`, for an invalid credential. */
+/** Returns the response for an invalid credential: status 401 with a challenge, in the form `{error}`. */
 export function badCredential(): LegacyResponse {
   return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }
 
-/** Returns status 401 with a challenge and an empty body, for an operation that requires a credential. */
+/** Returns the response for a missing credential: status 401 with a challenge and an empty body. */
 export function missingCredential(): LegacyResponse {
   return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
 }

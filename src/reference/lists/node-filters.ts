@@ -1,7 +1,7 @@
 import type { SqlCondition } from '../render/visible-nodes.ts';
 import { readList } from './projection.ts';
 
-/** Returns the conditions on nodes `n` for the filter parameters of a request. */
+/** Returns the SQL conditions on nodes (`n`) that a request's filter parameters specify. */
 export function nodeFilters(query: URLSearchParams): SqlCondition[] {
   return [kindFilter, spaceFilter, topicsFilter, unansweredFilter, searchFilter].flatMap((read) => read(query));
 }

@@ -7,7 +7,7 @@ export interface Projection {
   readonly includeOnly: readonly string[];
 }
 
-/** Reads a parameter that contains values separated by commas and may be repeated. */
+/** Reads a parameter that contains comma-separated values and may be repeated. */
 export function readList(query: URLSearchParams, name: string): string[] {
   return query
     .getAll(name)

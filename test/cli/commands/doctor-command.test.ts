@@ -32,7 +32,7 @@ describe('portico doctor', () => {
       portico(folder, ['doctor', reference.url, ...QUICK, '--user', 'admin', '--output', output], {
         PORTICO_PASSWORD: 'admin',
       });
-    // An examination consists mostly of waiting, so both run at the same time.
+    // The doctor spends most of its time waiting, so the two commands run at the same time.
     const [ran, refused] = await Promise.all([doctor('found.yaml'), doctor('taken.yaml')]);
     expect(ran.code).toBe(0);
     const checked = await portico(folder, ['check', '--config', 'found.yaml']);

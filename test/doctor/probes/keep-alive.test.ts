@@ -13,7 +13,7 @@ describe('the keep-alive probe', () => {
       });
     });
     const result = await runProbeAt(url, keepAliveProbe, { idleMs: 60_000 });
-    // A busy machine may be late to notice the response or the close, so the measured time is only approximate.
+    // On a busy machine, the response or the close may be noticed late, so the measured time is only approximate.
     const [, measured = ''] = /closed an idle connection after (\d+) ms/.exec(result.facts.join()) ?? [];
     const ms = Number(measured);
     expect(measured).not.toBe('');

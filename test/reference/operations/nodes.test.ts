@@ -11,8 +11,8 @@ describe('operation 6, the question list', () => {
   const list = async (query: string): Promise<Items<LegacyBody>> => (await call(`/question.json?${query}`)).json.list;
 
   /**
-   * Returns the values of the given count for the first questions in the given order. Only the undocumented path for a
-   * single question returns this count.
+   * Returns the values of a count, such as `followerCount`, for the first 40 questions in the given sort order. Only
+   * the undocumented path for a single question returns this count.
    */
   const shown = async (sort: string, field: string): Promise<number[]> => {
     const items = await list(`sort=${sort}&pageSize=40`);

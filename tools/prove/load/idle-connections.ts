@@ -101,7 +101,7 @@ export function holdIdleConnections(options: IdleOptions, inScene = withScene): 
   });
 }
 
-/** Returns how many connections the limits on open files allow, in this process and in the gateway. */
+/** Returns the number of connections that the limit on open files allows in this process and in the gateway. */
 function maxConnections(): number {
   const [, soft = ''] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === 'unlimited' ? Infinity : Math.max(1, Number(soft) - RESERVED_FILES);

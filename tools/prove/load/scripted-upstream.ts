@@ -19,7 +19,7 @@ export interface UpstreamSettings {
   readonly delayMs: number;
 }
 
-/** What the parent process receives after each change to the settings. */
+/** The report that the parent process receives after each change to the settings. */
 export interface UpstreamReport {
   readonly port: number;
   readonly requests: number;

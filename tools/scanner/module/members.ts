@@ -33,7 +33,8 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const stamp = ++objects;
   let missing = load<u32>(table, TABLE_REQUIRED);
-  // The address of the reference to the next expected member. The order is usually the same as in the previous object.
+  // The address of the reference to the next expected member. Members usually have the same order as in the previous
+  // object.
   let next: u32 = table + TABLE_FIRST;
   let count: u32 = 0;
   at = skipSpace(at + 1);

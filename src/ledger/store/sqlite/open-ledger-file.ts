@@ -38,7 +38,7 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Converts errors in the file to `StartFault`. Some damage is detected only when the file's data is read. */
+/** Converts file errors to `StartFault`. Some damage is detected only when the file's data is read. */
 function toStartFault<T>(path: string, work: () => T): T {
   try {
     return convertFileErrors(path, work);
