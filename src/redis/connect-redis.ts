@@ -102,7 +102,7 @@ export function connectRedis(
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;
-  /** The Redis client that is still connecting. */
+  /** The client that is being connected. Undefined if no connection is being opened. */
   let next: RedisClient | undefined;
   let isOpening = false;
   let lastReadyAt = clock();

@@ -67,7 +67,7 @@ function junitCase(finding: Finding): string {
   ].join('\n');
 }
 
-/** Returns the owner of an acceptance and the reason for it in one line. */
+/** Returns the owner, the end and the reason of an acceptance as one line. */
 const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''

@@ -102,7 +102,7 @@ export type RenderReport = (report: Report, options: RenderOptions) => string;
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings).toSorted(worstFirst);
 
-/** Returns whether a violation is not accepted by the baseline. */
+/** Returns true unless the baseline accepts the violation. */
 export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';
 
 /** Returns whether a violation makes a pipeline fail, that is, whether it is neither accepted nor an advisory. */

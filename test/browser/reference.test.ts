@@ -131,7 +131,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       await article.getByText(/^\d+ headers$/).click();
       expect(await article.locator('.answer dl').innerText()).toMatch(/x-request-id/i);
 
-      // The credential is neither in the address nor in storage, and the page forgets it when it is reloaded.
+      // The credential is in neither the URL nor storage, so it is lost when the page is reloaded.
       const kept = await page.evaluate<string>(
         'JSON.stringify([location.href, {...localStorage}, {...sessionStorage}, document.cookie])',
       );

@@ -73,7 +73,7 @@ describe('the files of overrides', () => {
     files.record(event(ideas), [ideas]);
     expect(await files.written()).toBe(false);
     expect(errors).toHaveLength(1);
-    // The audit trail was written nevertheless.
+    // The audit trail was still written.
     expect(readFileSync(join(folder, 'overrides-audit.jsonl'), 'utf8')).toContain('INC-17');
   });
 

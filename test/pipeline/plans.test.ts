@@ -20,7 +20,7 @@ const NOT_IN_OBSERVE_MODE = [
   'rewrite-addresses',
 ];
 
-/** Returns the stages in the plans of operations. */
+/** Returns the names of all stages in the operations' plans. */
 const stagesOf = (lines: readonly string[]) =>
   new Set(lines.slice(0, -1).flatMap((line) => line.match(/[\w-]+(?: → [\w-]+)+/)?.[0].split(' → ') ?? []));
 

@@ -268,7 +268,8 @@ describe('targets', () => {
     });
 
     // The attack: if violations are only reported, targets with many violations are remembered along with all their
-    // messages. If the limit counted only the target strings, they could use twenty times as much memory as allowed.
+    // messages. If the limit counted only the target strings, the memo could use twenty times as much memory as
+    // allowed.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],

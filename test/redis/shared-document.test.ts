@@ -62,7 +62,7 @@ function member(redis: Redis, initial: Items = [], more: { everyone?: Member[] }
   return one;
 }
 
-/** Starts a document that waits only one second for Redis. Returns once the document has been read. */
+/** Starts a document and waits until it has been read. On its own, `start` waits only one second for Redis. */
 async function started(one: Member): Promise<Member> {
   await one.document.start();
   await one.document.sync();

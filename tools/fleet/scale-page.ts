@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'docs/scale.md');
 const RESULTS = join(ROOT, 'docs/scale.json');
 
-/** Where and when something was measured. */
+/** The origin of measured values: the commit, the date and the machine. */
 interface Provenance {
   readonly commit: string;
   readonly date: string;

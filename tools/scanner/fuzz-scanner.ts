@@ -42,7 +42,7 @@ export interface FuzzOptions {
 const MAX_WRONG = 10;
 const PROGRESS_EVERY = 10_000;
 
-/** A response whose bodies are mutated. */
+/** A documented response, with example bodies to mutate. */
 interface Target {
   readonly name: string;
   readonly texts: readonly string[];

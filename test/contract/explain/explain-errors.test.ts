@@ -234,7 +234,7 @@ describe('the explanation of errors', () => {
   });
 });
 
-/** Formats an error in one line. */
+/** Formats an error as one line. */
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
 /**
