@@ -11,7 +11,7 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly kernel: string;
   readonly system: string;
-  /** The versions of programs and packages, by name. */
+  /** The versions of programs and packages, keyed by name. */
   readonly versions: Readonly<Record<string, string>>;
   /** The commit of this checkout, marked if files outside bench/ have changed. */
   readonly commit: string;

@@ -27,7 +27,7 @@ function bothLevels(target: (own: string, level: string) => Target): readonly Ta
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }
 
-/** The limit on the growth of RSS with the default cache budget: 1.5 × 64 MiB. */
+/** The limit on RSS growth with the default cache budget: 1.5 × 64 MiB. */
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
 /**

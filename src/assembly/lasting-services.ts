@@ -95,7 +95,7 @@ interface Live {
   pageCounts: PageCounts;
   baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
-  /** The number of requests that were not compared with previous shadow contracts. */
+  /** The number of requests that previous shadow contracts did not compare. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
 }

@@ -9,7 +9,7 @@ import type { Fault } from '../model/fault.ts';
 
 /** A value that takes precedence over the configuration file. */
 export interface Override {
-  /** The name of the variable or the flag, for messages. */
+  /** The name of the variable or flag, as shown in messages. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
   /** The JSON pointer to the key being set. */
@@ -52,7 +52,7 @@ export const VARIABLES = {
   OTEL_TRACES_SAMPLER_ARG: '/tracing/sampleRatio',
 } as const;
 
-/** A process's environment variables, by name. */
+/** A process's environment variables, keyed by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'PORTICO_WORKERS', 'OTEL_TRACES_SAMPLER_ARG']);

@@ -107,7 +107,7 @@ export interface Settings {
   readonly tracing: TracingOptions;
   /** The settings of individual operations, by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
-  /** The name of the configuration file, for messages. */
+  /** The name of the configuration file, as shown in messages. */
   readonly file: string;
   /** Returns the kind of source for the value at a JSON pointer such as `/listen/port`. */
   originOf(pointer: string): Origin;

@@ -2,7 +2,7 @@ import type { ItemsAt } from '../model/operation.ts';
 
 /** A request's decoded parameters. Invalid parameters are omitted. */
 export interface ParameterValues {
-  /** The decoded path parameters, by name. */
+  /** The decoded path parameters, keyed by name. */
   readonly path: Readonly<Record<string, string>>;
   /** All decoded query parameters in the request, including undocumented ones. */
   readonly query: ReadonlyMap<string, readonly string[]>;

@@ -1,7 +1,7 @@
 /** A rule in `rateLimits`. */
 export interface RateLimitRule {
   readonly name: string;
-  /** The unit that has its own budget: each caller, each network, or each role. */
+  /** Whether each caller, each network or each role has its own budget. */
   readonly per: 'caller' | 'network' | 'role';
   /**
    * The operations to which the rule applies. If undefined, the rule applies to all operations and to undocumented

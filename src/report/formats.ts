@@ -18,7 +18,7 @@ interface ReportFormat {
   readonly comparison: RenderComparison;
 }
 
-/** The formats by name. All of them are available on the command line. */
+/** The report formats, keyed by name. All of them are available on the command line. */
 export const REPORT_FORMATS: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
   ['table', { kind: 'text', report: renderTable, comparison: renderComparedTable }],
   ['markdown', { kind: 'markup', report: renderMarkdown, comparison: renderComparedMarkdown }],

@@ -19,7 +19,7 @@ export interface RedisServer {
   stop(): Promise<void>;
   /** Restarts the server on the same port with the most recently saved data, and waits for a line in its output. */
   start(readyLine?: RegExp): Promise<void>;
-  /** Stops the process without closing its connections, so that it behaves like a hung server. */
+  /** Suspends the process without closing its connections, so that it behaves like a hung server. */
   freeze(): void;
   thaw(): void;
 }

@@ -34,7 +34,7 @@ const brokenType: FakeHandler = (request) => {
 };
 
 needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) => {
-  // The tests mostly wait for promtool, so they run at the same time.
+  // The tests spend most of their time waiting for promtool, so they run at the same time.
   const alerts = async (scrapes: Promise<[string, string]>) => alertsBetween(promtool, ...(await scrapes));
 
   it.concurrent('are silent for pages from the upstream and from memory', async () => {

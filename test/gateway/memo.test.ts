@@ -413,7 +413,7 @@ describe.each([
     };
   }
 
-  /** Returns Portico's own counters and gauges by name and labels. Byte counts are left out. */
+  /** Returns the lines of Portico's own metrics. Some metrics, such as byte counts, are omitted. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
     // Some metrics differ: scrapes count themselves, and each side has its own upstream address.

@@ -15,7 +15,7 @@ const TO_MODERATORS = 'Send private comments to moderators';
 const TO_GROUPS = 'Send private comments to own groups';
 const USE = 'Use Private Comments';
 
-/** Comments by id: a public comment, two comments with limited visibility, and replies to them. */
+/** Comments keyed by id: a public comment, two comments with limited visibility, and replies to them. */
 const COMMENTS: Readonly<Record<string, object>> = {
   1: { id: 1, visibility: undefined },
   2: { id: 2, visibility: 'recipients', recipients: [{ id: 7, name: 'Champions', type: 'group' }] },

@@ -39,8 +39,8 @@ export const CONNECTED_BOUND_MS = 1000;
 /** The longest time that a purge may take to reach a gateway, measured from the response to the write. */
 const PURGE_SLACK_MS = 250;
 /**
- * The maximum share of fetches that get a page a second time after the same purge. Until a gateway has read its own
- * purge in the log, it does not use other gateways' pages, because they might be older than the purge.
+ * The maximum share of fetches that retrieve a page a second time after the same purge. Until a gateway has read its
+ * own purge in the log, it does not use other gateways' pages, because they might be older than the purge.
  */
 const MAX_SECOND_SHARE = 0.001;
 

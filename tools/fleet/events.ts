@@ -41,7 +41,7 @@ export interface FailureEvent {
   readonly what: string;
 }
 
-/** How long one purge took to arrive at one gateway. */
+/** The time that one purge took to reach one gateway. */
 export interface ArrivalEvent {
   readonly respondedAt: number;
   readonly gateway: number;

@@ -133,7 +133,7 @@ export function emptyVocabulary(): Vocabulary {
   return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
 }
 
-/** Returns a record without any page sizes. `now` is in epoch milliseconds. */
+/** Returns an empty record of page sizes. `now` is in epoch milliseconds. */
 export function emptyPageSizes(now: number): PageSizes {
   const counts = { honoured: 0, honouredAnswers: 0, accepted: 0, refused: 0, refusedAnswers: 0 };
   return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
