@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 
 /** The lowest port to consider. Well-known services use lower ports. */
 const FIRST = 10_000;
-/** The lowest port in the range from which systems usually choose ports. */
+/** The lowest port in the usual range of ephemeral ports. */
 const USUAL_END = 32_768;
 
 /**

@@ -10,7 +10,7 @@ import { startReferenceServer } from '../src/reference/start-reference-server.ts
 
 /*
  * Takes the screenshots of the console in docs/images/*.png or, with --all FOLDER, screenshots of every page. To do so,
- * it simulates the clock and fifteen minutes of traffic to a reference server with chaos.
+ * it simulates the clock and fifteen minutes of traffic to a reference server that injects faults.
  */
 
 const root = join(import.meta.dirname, '..');

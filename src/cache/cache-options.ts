@@ -37,7 +37,7 @@ export interface CacheOptions extends Freshness {
    */
   readonly sampleShared: number;
   /**
-   * The final part of a page's freshness lifetime, as a fraction from 0 to 0.5. During this part, one of the gateways
+   * The final part of a page's freshness lifetime, as a fraction from 0 to 0.5. In this period, one of the gateways
    * that share the page refreshes it. 0 means that pages are refreshed only once they are stale.
    */
   readonly earlyRefresh: number;

@@ -157,7 +157,7 @@ function writeStream(
   { trace, clientTimeoutMs }: ReplyContext,
 ): number | Promise<number> {
   let bytes = 0;
-  // Bytes are counted as they are written, because the trace may be recorded before the last of them.
+  // Bytes are counted as they are written, because the trace may be recorded before all of them have been written.
   trace.bytes = 0;
   let unsent = 0;
   let state = 'reading' as 'reading' | 'read' | 'broken';

@@ -13,7 +13,7 @@ export interface EntryDelta {
   /** The time of the first occurrence, in epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
-  /** The number of occurrences in each hour. Hours are counted from the epoch. */
+  /** The number of occurrences in each hour. An hour is a number of hours since the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
   /** The callers' positions in the bitmap that counts distinct callers. */
   readonly callers: readonly number[];
@@ -23,7 +23,7 @@ export interface EntryDelta {
 /** The requests for one operation in one hour, counted since the last batch. */
 export interface TrafficDelta {
   readonly operation: string | undefined;
-  /** The hour, counted from the epoch. */
+  /** The number of hours since the epoch. */
   readonly hour: number;
   readonly requests: number;
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;

@@ -1,9 +1,6 @@
 import leven from 'leven';
 
-/**
- * The maximum length of a name that is compared. A longer name is unlikely to be a typo, and comparing it would be
- * slow.
- */
+/** The maximum length of names to compare. Longer names are unlikely to be typos and would be slow to compare. */
 const MAX_LENGTH = 100;
 
 /**

@@ -52,7 +52,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** Overrides for a planned operation, including parts of its operation and of its check levels. */
+/** Values that replace those of a planned operation, including individual check levels. */
 export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
   readonly operation?: Partial<Operation>;
   readonly checks?: Partial<PlannedOperation['checks']>;

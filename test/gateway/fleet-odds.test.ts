@@ -36,7 +36,7 @@ async function startTitled(): Promise<{ upstream: FakeUpstream; say(title: strin
 
 needsProgram('redis', 'a fleet under odd conditions', (path) => {
   // A purge must not depend on clocks. The numbers in the log determine which pages are older than the purge.
-  it('purges the pages of all gateways although their clocks differ by five minutes', async () => {
+  it('purges the pages of all gateways even though their clocks differ by five minutes', async () => {
     const server = await startRedisServer(path);
     const { upstream, say } = await startTitled();
     const gateways: TestGateway[] = [];

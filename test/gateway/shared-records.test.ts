@@ -141,7 +141,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     });
     expect(b.gateway.services.overrides.active()).toHaveLength(2);
 
-    // An override ends even without Redis.
+    // An override expires even if Redis is unavailable.
     await own.stop();
     clock.advance(61 * 60);
     for (const gateway of [a, b]) {

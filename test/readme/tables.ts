@@ -14,9 +14,7 @@ export function sectionOf(markdown: string, heading: string): string {
   return rest.split('\n## ')[0] ?? '';
 }
 
-/**
- * Returns the rows in every table in a Markdown string, keyed by column header. The backticks around code are removed.
- */
+/** Returns the rows of all tables in a Markdown string, keyed by column header. Backticks around code are removed. */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
   return blocks.map((block) => {

@@ -91,7 +91,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(fields.size > 0 && { properties }),
-    // Names that are data are not listed. Rare members are not listed either, because their names may also be data.
+    // Member names that are data are omitted. Rare members are omitted as well, because their names may be data, too.
     ...(others && { additionalProperties: Object.keys(others).length === 0 || others }),
   };
 }

@@ -168,7 +168,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work does not count as a client's request, but the results of its checks are evidence about the
+      // Background work does not count as a client request, but the results of its checks also say something about the
       // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);

@@ -70,7 +70,7 @@ export function missingPermission(): LegacyResponse {
   return jsonResponse({ errors: { message } }, 401);
 }
 
-/** Returns the response for an invalid credential: status 401 with a challenge, in the form `{error}`. */
+/** Returns the response for an invalid credential: a 401 with a challenge and a body of the form `{error}`. */
 export function badCredential(): LegacyResponse {
   return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }

@@ -225,7 +225,7 @@ export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt
 }
 
 interface Period {
-  /** The first hour of the period, counted from the epoch. */
+  /** The first hour of the period, in hours since the epoch. */
   readonly since: number;
   readonly release: string | undefined;
 }
