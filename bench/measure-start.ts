@@ -5,7 +5,7 @@ import type { RunContext } from './run-scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import { untilReady } from './until-ready.ts';
 
-/** The time until Portico is ready, and its idle memory, with an upstream in a separate process. */
+/** The time that Portico takes to become ready, and its idle memory. The upstream runs in a separate process. */
 export interface StartResult {
   readonly readyMs: Spread;
   readonly restBytes: Spread;

@@ -7,7 +7,7 @@ export type PageSize = '2k' | '29k' | '200k';
  */
 export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
 
-/** Returns whether each body of this kind has its own number. */
+/** Returns whether every body of this kind contains a different number. */
 export function isStamped(kind: PageKind): boolean {
   return kind === 'stamped' || kind === 'undocumented';
 }

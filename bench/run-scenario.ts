@@ -217,14 +217,14 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
   // The number of bytes per response shows whether the responses were 200 or 304 and whether the pages were complete,
-  // so the responses need not be parsed.
+  // so the responses do not have to be parsed.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { result, cpuNs };
 }
 
-/** The number of times that each key is requested before the rounds: once to store its response, and once as a hit. */
+/** How many times each key is requested before the rounds: once to store its response, and once to get a hit. */
 export const KEY_PASSES = 2;
 
 /**

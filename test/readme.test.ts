@@ -104,7 +104,7 @@ describe('the diagram of a request', () => {
   it("shows every stage, in the program's order", async () => {
     const out = await portico('plan', '--config', writeEveryStage());
     const plans = [...out.matchAll(/\.json {3}(.+)$/gm)].map((match) => {
-      // In each line, the plan comes before the override in brackets.
+      // Each line contains the plan, followed by any override in brackets.
       return (match[1] ?? '').replace(/ {3}\[.*$/, '').split(' → ');
     });
     const shown = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1] ?? '');

@@ -34,7 +34,7 @@ const HEADER = `# Portico in Kubernetes, for those who do not use Helm: the char
 // Helm and Kubernetes read YAML 1.1, in which 0440 is an octal number and `off` means false.
 const parse = (text: string): unknown => parseYaml(text, { version: '1.1' });
 
-/** The values of the chart, or a part of them. */
+/** Some or all of the chart's values. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
 /** The compiled values.schema.json, kept because compiling it takes longer than rendering. */

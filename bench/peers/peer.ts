@@ -15,7 +15,7 @@ export interface Peer {
   readonly label: string;
   /** True if the server authenticates callers. */
   readonly authenticates: boolean;
-  /** The program that the peer needs in addition to Node, if any. */
+  /** The program, if any, that the peer needs in addition to Node. */
   readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
   start(context: PeerContext): Promise<StartedPeer>;
   /** Returns the same peer, started with options for Node. Undefined if the peer cannot be profiled. */

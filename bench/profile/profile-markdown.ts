@@ -3,7 +3,7 @@ import type { Machine } from '../machine.ts';
 import { machineLines } from '../report/machine-lines.ts';
 import { type Frame, framesOf } from './stacks.ts';
 
-/** What was profiled, how and where. */
+/** What was profiled, when, and on which machine. */
 export interface ProfileFacts {
   readonly title: string;
   readonly name: string;

@@ -32,7 +32,7 @@ export const FULL: Effort = {
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // The omitted parts and servers are not needed for a target or are also measured in another scenario.
+  // These parts and servers are omitted because no target needs them or another scenario also measures them.
   without: ['refused', 'miss-gzip'],
   withoutPeers: [
     'hit-2k/node-http',

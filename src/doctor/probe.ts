@@ -15,7 +15,7 @@ export interface ProbeContext {
   readonly client: ProbeClient;
   /** The safe operations without path parameters. */
   readonly operations: readonly Operation[];
-  /** The list that probes request again. Undefined if no list could be read. */
+  /** The list that the probes will request again. Undefined if no list could be read. */
   readonly list: ReadableList | undefined;
   /** The first response for each requested operation. */
   readonly responses: readonly ProbeResponse[];
@@ -59,7 +59,7 @@ export function applicable<Item extends object>(items: readonly (Item | false)[]
   return items.filter((item) => item !== false);
 }
 
-/** Returns the list that probes request again. Throws `CannotProbe` if no list is readable. */
+/** Returns the list that the probes will request again. Throws `CannotProbe` if no list is readable. */
 export function readableList({ list, client }: ProbeContext): ReadableList {
   if (list !== undefined) return list;
   throw new CannotProbe(

@@ -24,7 +24,7 @@ type Closable = Pick<Connection, 'idle' | 'end'>;
 export interface ListenerServer {
   readonly server: Server | SecureServer;
   readonly connections: ReadonlySet<Connection>;
-  /** The connections whose TLS handshakes are not yet complete, by peer. Undefined if TLS is not used. */
+  /** The connections whose TLS handshakes are not yet complete, keyed by peer. Undefined if TLS is not used. */
   readonly handshakes?: ReadonlyMap<string, Closable>;
 }
 
@@ -66,7 +66,8 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     // Requests without a Host header are refused by the gateway itself. Node would send an empty 400 response, which
     // the gateway could not count.
     requireHostHeader: false,
-    // With this option, the body stream of a request without a body has already ended, so it need not be consumed.
+    // With this option, the body stream of a request without a body has already ended, so it does not have to be
+    // consumed.
     optimizeEmptyRequests: true,
   };
   if (options.secure === undefined) {

@@ -144,7 +144,7 @@ export interface Revocations {
    * then.
    */
   mayTrust(verifiedAt: number): boolean;
-  /** Sets the credential memory that other gateways' revocations apply to. */
+  /** Sets the credential memory to which other gateways' revocations are applied. */
   applyTo(memory: CredentialMemory): void;
   readonly listener: ChangeListener;
 }

@@ -31,7 +31,7 @@ export interface IdentityOptions {
   readonly hashing: WorkBounds;
   /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** How often the probe is tested with an invalid credential, in seconds. */
+  /** The interval between tests of the probe with an invalid credential, in seconds. */
   readonly calibrationSeconds: number;
 }
 

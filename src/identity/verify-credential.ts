@@ -18,7 +18,7 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
  * concurrent requests with the same credential share one verification.
  */
 interface CredentialCheck {
-  /** Returns whether the credential is fresh and therefore need not be verified. */
+  /** Returns whether the credential is fresh and therefore does not have to be verified. */
   fresh(credential: Credential, now: number): boolean;
   /**
    * Returns the caller identified by a canonical `Authorization` value, or undefined if the credential is not fresh.
@@ -133,13 +133,13 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 /** The latest credential sent on a connection. */
 interface LatestCredential {
   readonly bytes: Buffer;
-  /** A buffer for the next credential's bytes, so that the comparison need not allocate one. */
+  /** A buffer for the next credential's bytes, so that the comparison does not have to allocate one. */
   readonly given: Buffer;
   readonly key: string;
 }
 
 /**
- * The state of a credential in the cache. `fresh` means that it need not be verified, `known` means that it has
+ * The state of a credential in the cache. `fresh` means that it does not have to be verified, `known` means that it has
  * previously been valid, and `unknown` means that it is not in the cache.
  */
 type Memory = 'fresh' | 'known' | 'unknown';

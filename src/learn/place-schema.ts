@@ -157,7 +157,7 @@ function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
 export interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True if the schema is one of several alternatives. A value need not match such a schema. */
+  /** True if the schema is one of several alternatives. A value does not have to match such a schema. */
   readonly alternative?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface OverrideFault {
 /** The limits that the contract and the configuration set for overrides. */
 export interface OverrideRules {
   readonly operations: ReadonlyMap<string, OverrideTarget>;
-  /** The maximum time until the end of an override, in hours. */
+  /** The maximum number of hours until an override ends. */
   readonly maxHours: number;
 }
 

@@ -42,7 +42,7 @@ export interface Exchange extends KnownRequest {
 
 /**
  * The cache keys for a target and the audience that requested it most recently. They are remembered with the target, so
- * that the next cache hit need not create and hash them again.
+ * that the next cache hit does not have to create and hash them again.
  */
 export interface TargetKeys {
   audience: string | undefined;

@@ -66,7 +66,7 @@ const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
- * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, without the rarest five
+ * For each letter, the letters that follow it in about 9,000 identifiers from public APIs, excluding the rarest five
  * percent of all pairs. Two out of five randomly chosen letter pairs are in this list.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {

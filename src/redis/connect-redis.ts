@@ -98,7 +98,7 @@ export function connectRedis(
   const circuit = createCircuit(CIRCUIT, clock);
   const closing = new AbortController();
   const subscriptions: { readonly channel: string; readonly heard: (message: string) => void }[] = [];
-  // Connecting to each node in a cluster is allowed as much time as connecting to a single server.
+  // In a cluster, connecting to each node may take as long as connecting to a single server.
   const nodes = options.sentinel?.nodes.length ?? options.cluster?.nodes.length ?? 0;
   const openingMs = options.connectTimeoutMs * (nodes + 1);
   let client: RedisClient | undefined;

@@ -45,7 +45,7 @@ export interface DocumentParts<T> {
   readonly merge: (base: T, mine: T, theirs: T) => T;
   /** Returns the version of the document to which a copy belongs. Copies of different versions are never merged. */
   readonly versionOf?: (value: T) => string;
-  /** Returns the base for merging a copy whose version this gateway has never merged before. */
+  /** Returns the merge base for a copy of a version that this gateway has never merged before. */
   readonly empty: (value: T) => T;
   readonly format: (value: T) => string;
   /** Parses the text of a document. Throws an error if the text is invalid. */

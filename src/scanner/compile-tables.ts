@@ -45,7 +45,7 @@ interface CompiledTables {
    */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path to the values in the body that the expectation applies to. A scan can
+   * For each node with an expectation, the path of the values in the body to which the expectation applies. A scan can
    * record values that do not meet it.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;

@@ -145,7 +145,8 @@ function mergeTogether(places: Together): ValueRules {
 }
 
 /**
- * Returns whether a word in an enum satisfies the other rules for strings, in which case the scan need not check them.
+ * Returns whether a word in an enum satisfies the other rules for strings. If it does, the scan does not have to check
+ * them.
  */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
   const characters = Array.from(word).length;

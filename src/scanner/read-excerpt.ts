@@ -165,7 +165,7 @@ function indicesOf(integers: Uint32Array, path: readonly string[] | undefined, a
   return text;
 }
 
-/** The maximum length, in bytes, of an integer that need not be parsed. A longer one could overflow to infinity. */
+/** The maximum length, in bytes, of integers that do not have to be parsed. Longer ones could overflow to infinity. */
 const MAX_DIGITS = 16;
 
 /** Returns whether the bytes of a JSON value represent an integer, without a fraction or an exponent. */

@@ -219,8 +219,9 @@ const BYTES_PER_UNIT = 3;
 /**
  * Creates a batch. Under load, one system call per line would cost as much as sending the response that the line
  * describes. Lines therefore wait until the buffer is full, but never longer than 10 ms. If the process is killed, at
- * most the lines from the last 10 ms are lost. Lines are buffered as bytes, so that the garbage collector need not copy
- * concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is longer.
+ * most the lines from the last 10 ms are lost. Lines are buffered as bytes, so that the garbage collector does not have
+ * to copy concatenated strings and all their parts. No write contains more than `maxBytes`, unless a single line is
+ * longer.
  */
 export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(maxBytes);

@@ -83,7 +83,7 @@ interface WritableMetric {
   text(): string;
 }
 
-/** Returns the total number of series in several metrics. */
+/** Returns the total number of series in the given metrics. */
 export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): number {
   return metrics.reduce((sum, { series }) => sum + series, 0);
 }

@@ -13,7 +13,7 @@ const SAMPLERS = [
 
 /** The value of the `tracing` configuration key, including all defaults. */
 export interface TracingOptions {
-  /** True if spans are not exported even when an endpoint is set. */
+  /** If true, spans are not exported, even if an endpoint is set. */
   readonly disabled: boolean;
   /** The base URL of the OTLP receiver. `/v1/traces` is appended to it. Undefined if no spans are exported. */
   readonly endpoint: string | undefined;

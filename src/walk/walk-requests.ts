@@ -182,7 +182,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
   return known.size > before;
 }
 
-/** The ids in a response, by path parameter. */
+/** The ids found in a response, keyed by path parameter. */
 type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
 /** The path parameters that accept the ids in a list, keyed by the name of the list. */

@@ -57,8 +57,8 @@ export async function openContext(
 }
 
 /**
- * Advances a page's clock until something has happened, so that the test does not have to wait until the page
- * fetches its data again. The page's context needs `ownClock`.
+ * Advances a page's clock until `happened` resolves, so that the test does not have to wait for the page to fetch its
+ * data again. The page's context needs `ownClock`.
  */
 export async function soon(page: Page, happened: Promise<unknown>): Promise<void> {
   const ended = happened.then(() => true);

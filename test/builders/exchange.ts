@@ -52,7 +52,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** Values that replace those of a planned operation, including individual check levels. */
+/** Overrides for a planned operation. All properties are optional, including those of `operation` and `checks`. */
 export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
   readonly operation?: Partial<Operation>;
   readonly checks?: Partial<PlannedOperation['checks']>;

@@ -12,7 +12,7 @@ export interface WatchedTimers {
 
 /**
  * Watches the timers that are started with a delay, in milliseconds, during the rest of the current test. A test that
- * knows the delay need not wait for it. The timers themselves still work as usual.
+ * knows the delay does not have to wait for it. The timers themselves still work as usual.
  */
 export function watchTimers(delayMs: number): WatchedTimers {
   const starts = vi.spyOn(globalThis, 'setTimeout');

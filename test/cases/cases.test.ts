@@ -56,7 +56,7 @@ function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
   });
 }
 
-/** Formats a header or value the way case files write it. */
+/** Formats a header or value as it is written in case files. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'absent';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);

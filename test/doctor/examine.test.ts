@@ -7,7 +7,7 @@ import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.t
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
 import { AUTHORIZATION, healthy, startRawServer } from './probe-setting.ts';
 
-/** Examines a server quickly: watches idle connections for only 100 ms. */
+/** Examines a server quickly by watching idle connections for only 100 ms. */
 function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<Examination> {
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
   if (!('address' in parsed)) throw new Error('invalid URL');

@@ -82,8 +82,8 @@ const callers: readonly Caller[] = [
 ];
 
 /**
- * Returns the mark of a credential. It does not contain the credential, because the gateway refuses to share pages that
- * do.
+ * Returns the mark for a credential. The mark does not contain the credential itself, because the gateway refuses to
+ * share pages that contain a credential.
  */
 const markOf = (authorization: string | undefined) =>
   authorization === undefined ? 'none' : hash('sha256', authorization).slice(0, 16);

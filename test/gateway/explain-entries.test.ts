@@ -7,8 +7,8 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Merges an entry into a file. Objects are merged by key, and accounts by name. New elements are appended to all
- * other lists.
+ * Merges an entry into a file. Objects are merged by key, and lists of accounts by name. In all other lists, new
+ * elements are appended.
  */
 function merge(into: unknown, entry: unknown): unknown {
   if (Array.isArray(into) && Array.isArray(entry)) {

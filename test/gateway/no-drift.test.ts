@@ -142,8 +142,8 @@ interface Extent {
   /** The maximum number of accounts that send each read. They are chosen in turn from the permitted accounts. */
   readonly accounts: number;
   /**
-   * True if every query is sent for every set of ids. False if only the first query is sent for every set, and the
-   * others for one set.
+   * True if every query is sent for every set of ids. False if only the first query is sent for every set, and each of
+   * the others for a single set.
    */
   readonly everywhere: boolean;
 }

@@ -308,7 +308,7 @@ describe('overrides', () => {
   it('apply even if they cannot be stored, and say so', async () => {
     const gateway = await start();
     await gateway.admin('/overrides');
-    // A file takes the folder's place, so nothing can be stored there.
+    // The folder is replaced with a file, so nothing can be stored there.
     rmSync(join(file, '..'), { recursive: true });
     writeFileSync(join(file, '..'), '');
     const answer = await set(gateway, { kind: 'disable' });

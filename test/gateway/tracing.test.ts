@@ -347,7 +347,7 @@ describe('sampling', () => {
   const unsampled = { traceparent: `00-${CALLER.trace}-${CALLER.span}-00` };
   const trusted = { trustedProxies: ['127.0.0.1'] };
 
-  // An attacker sets the flag on every request, so that every request is exported, which costs money.
+  // The attack: a caller sets the flag on every request to have every request exported, which costs money.
   it('ignores the flag of an untrusted caller', async () => {
     expect(await isSampled({ sampleRatio: 0 }, CALLED)).toBe(false);
     expect(await isSampled({}, unsampled)).toBe(true);

@@ -75,7 +75,7 @@ describe('a credential at the `enforce` level (docs/rules.md §2)', () => {
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // With Retry-After: 0, all clients would retry immediately, while the queue was still full.
+  // With Retry-After: 0, all clients would retry immediately, while the queue is still full.
   it.each([0, 0.2])(
     'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
     async (wait) => {

@@ -70,7 +70,7 @@ const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   undocumented: (gateway) => gateway.call('/services/v2/space.json'),
 };
 
-/** Returns the checks that refuse their calls. */
+/** Makes the call in `WRONG` for each check, and returns the checks whose calls are refused. */
 async function refusing(gateway: TestGateway): Promise<CheckName[]> {
   const found: CheckName[] = [];
   for (const check of CHECK_NAMES) {

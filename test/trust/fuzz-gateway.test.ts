@@ -32,7 +32,7 @@ describe.each(['strict', 'staging', 'observe'] as const)('random scripts in %s',
         try {
           await replay(script);
         } catch (error) {
-          // When a test fails, fast-check prints every value, which can take megabytes.
+          // When a test fails, fast-check prints every value, which can amount to megabytes.
           failure = String(error).slice(0, 5000);
           throw error;
         }

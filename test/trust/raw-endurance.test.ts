@@ -47,7 +47,8 @@ const sockets = () => process.getActiveResourcesInfo().filter((name) => name ===
 
 /** Waits until the only open connections are those that the gateways keep open to the upstream. */
 async function expectNoSockets(): Promise<void> {
-  // Each gateway may keep a pool of connections open, and the upstream has the other end of each.
+  // Each gateway may keep a pool of connections open. Each connection counts twice, because the upstream's end of it
+  // is also open.
   const pools = 2 * 32 * both().length;
   await until(() => sockets() <= pools);
   for (const gateway of both()) await expect.poll(() => gateway.metric('portico_upstream_in_flight')).toBe(0);

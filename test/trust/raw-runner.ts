@@ -34,7 +34,7 @@ const following = (id: string) =>
 const hidden = (id: string) =>
   `PUT /services/v2/node/${id}/cancelwiki.json HTTP/1.1\r\n${HOST}\r\n${AUTHORIZATION}\r\nX-Case: ${id}\r\nContent-Length: 0\r\n\r\n`;
 
-// The numbers repeat, so that repeated runs request the same targets, which the gateway may remember.
+// The numbers repeat so that later runs request the same targets, which the gateway may remember.
 const FIRST_NUMBER = 1_000_000;
 const NUMBERS = 2400;
 let lastNumber = FIRST_NUMBER;

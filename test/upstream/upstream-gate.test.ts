@@ -138,7 +138,7 @@ describe('a gate', () => {
     expect(state()).toBe('open');
   });
 
-  // A client that reads slowly must not determine how long all others wait for the trial's result.
+  // A client that reads slowly must not make all others wait longer for the trial's result.
   it('closes its circuit as soon as the response to the trial is streamed', async () => {
     const { gate, fail, wait, state } = gateWith(1);
     await fail('reset');

@@ -44,7 +44,7 @@ interface FillRules {
   readonly purgeSlackMs: number;
 }
 
-/** The fetches during the steady windows, by reason. */
+/** The numbers of fetches during the steady windows, grouped by reason. */
 interface FillCounts {
   /**
    * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each of

@@ -58,7 +58,10 @@ const COMMANDS = {
   append: 4,
   /** Receives a change with XREAD and reads the latest entry in the log with a script that runs HGET twice. */
   arrival: 4,
-  /** Writes a batch to the ledger with a script. Its commands for each operation and each count are not included. */
+  /**
+   * Writes a batch to the ledger with a script. The script's commands for each operation, count and violation are
+   * listed separately.
+   */
   batch: 18,
   batchOperation: 2,
   batchCount: 2,
@@ -216,7 +219,7 @@ export async function simulateFleet(workload: Workload, settings: SimulationSett
     return { copy, isShared: false };
   };
 
-  /** Runs only one claim at a time for each page of a gateway. Other requests for the page receive the same result. */
+  /** Runs only one claim at a time per page and gateway. Other requests for the page receive the same result. */
   const claimOnce = (gateway: Gateway, page: Page, key: string, newerThan?: number): Promise<Claimed | undefined> => {
     const running = gateway.claims.get(key);
     if (running !== undefined) return running;

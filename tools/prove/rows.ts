@@ -7,7 +7,7 @@ import { soak } from './load/soak.ts';
 import type { Proof } from './proof.ts';
 import { runMutations, runTests } from './run-tests.ts';
 
-/** Returns a row that runs test files. */
+/** Creates a row that is proved by running its test files. */
 function tests(row: Omit<Proof, 'run'>): Proof {
   return { ...row, run: () => runTests(row.files) };
 }

@@ -27,7 +27,7 @@ export interface FuzzReport {
   readonly invalid: number;
   /** The number of valid bodies that the scanner could not prove valid. */
   readonly closer: number;
-  /** Each wrong result of the scanner, with its body. */
+  /** The scanner's wrong results, each with the body that caused it. */
   readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
 }
 

@@ -32,7 +32,7 @@ export interface SharedState {
   /** Returns whether Redis is available and how long this gateway may have been missing other gateways' changes. */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number };
   readonly pages: SharedPages;
-  /** Returns page counts shared with other gateways, and the function that looks up other gateways' counts. */
+  /** Returns page counts that are shared with other gateways, and a function that looks up other gateways' counts. */
   sharePageCounts(counts: PageCounts, maxAgeSeconds: number): ReturnType<typeof sharePageCounts>;
   /** Passes the changes made by all gateways to another listener. Must be called before the first change arrives. */
   listen(listener: ChangeListener): void;

@@ -59,7 +59,7 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
  */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
-  // Inherited members need not be skipped, because they can only make the comparison fail.
+  // Inherited members do not have to be skipped, because they can only make the comparison fail.
   // oxlint-disable-next-line guard-for-in
   for (const name in value) {
     if (name !== order[at]) return false;

@@ -99,8 +99,8 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
 }
 
 /**
- * The limits on an explanation. The compiled code reads the limits whenever it runs, so schemas need not be recompiled
- * when a limit changes.
+ * The limits on an explanation. The compiled code reads the limits whenever it runs, so schemas do not have to be
+ * recompiled when a limit changes.
  */
 interface ExplainLimits {
   /** The maximum number of elements checked in each array. */

@@ -16,7 +16,7 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
   }
 }
 
-/** Posts the files to an issue in the tracker as one form. If there are no files, only checks that the issue exists. */
+/** Posts the files to an issue in the tracker as a single form. If there are no files, checks that the issue exists. */
 export async function sendAttachments(
   trackerUrl: string,
   issueId: string,

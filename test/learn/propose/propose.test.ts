@@ -33,7 +33,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** Generates question members that replace members of the example or are added to it. */
+/** Generates members of a question. They replace members of the example or are added to it. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),

@@ -86,7 +86,7 @@ describe('limit-rate', () => {
     expect(limited).toEqual(['long']);
   });
 
-  // The attack: a botnet sends requests from so many networks that their budgets fill memory.
+  // The attack: a botnet sends requests from so many networks that their budgets exhaust the memory.
   it('forgets the budgets that have not been used for the longest time', async () => {
     const parts = { rules: [RULE], redis: undefined, maxBudgets: 10, onLimited: () => undefined };
     const { take } = createRateLimiter(parts);

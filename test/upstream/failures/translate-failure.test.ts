@@ -333,9 +333,9 @@ describe('the shape of an error response', () => {
     for (const other of ['<!-- <html> ', '<?xml <html', '<!---->', 'x<html>']) expect(shapeOf(other)).toBe('other');
   });
 
-  // The attack: an error page that consists only of comments. Because of nested repetition in an expression, each
-  // additional comment doubled the time, so thirty comments blocked the process for a minute, and a hundred blocked it
-  // forever.
+  // The attack: an error page that consists only of comments. Because of nested repetition in a regular expression,
+  // each additional comment doubled the matching time. Thirty comments blocked the process for a minute, and a hundred
+  // blocked it forever.
   it('is found after any number of comments', () => {
     expect(shapeOf(`${'<!---->'.repeat(30_000)}x`)).toBe('other');
     expect(shapeOf(`${'<!---->'.repeat(30_000)}<html>`)).toBe('html');

@@ -98,7 +98,7 @@ export function deniedAsk(name: string | undefined, key: string): Ask {
   };
 }
 
-/** Returns a write, which purges the stored pages of questions. */
+/** Returns a write request, which purges the stored pages of questions. */
 export function writeAsk(name: string): Ask {
   return {
     message: messageOf('PUT', '/services/v2/node/118/cancelwiki.json', name),

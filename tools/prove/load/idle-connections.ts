@@ -12,7 +12,7 @@ const MAX_BYTES_EACH = 32 * 1024;
 /** With fewer connections, other changes would hide the memory that each connection uses. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
-/** How much earlier than expected a connection may seem to close on a busy machine. */
+/** On a busy machine, a connection may seem to close up to this many milliseconds too early. */
 const EARLY_MS = 1000;
 /** The maximum time that connections may stay open is `factor` times `keepAliveSeconds`, plus `seconds`. */
 const LATE = { factor: 2, seconds: 30 };

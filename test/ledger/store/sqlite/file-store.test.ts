@@ -85,7 +85,8 @@ describe.concurrent('a process that is killed', () => {
       const { event, count } = JSON.parse(line) as RecordingLine;
       last[event] = count;
       if (event === 'written') batches += 1;
-      // Time is measured in violations, because a busy machine delays the recording as much as it delays the timer.
+      // Elapsed time is measured by the number of recorded violations, because a busy machine delays the recording as
+      // much as it delays the timer.
       if (event === 'recorded' && last.passed === last.written)
         expect(count - writtenAt).toBeLessThanOrEqual(PER_SECOND);
       if (event === 'written') writtenAt = last.recorded;
