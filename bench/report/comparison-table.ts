@@ -5,7 +5,7 @@ import { spreadOf } from '../spread.ts';
 /** A scenario that was measured on both sides, round by round. */
 export interface Comparison {
   readonly name: string;
-  /** The content codings of the two sides if they differ. Otherwise, an empty string. */
+  /** The content codings of the two sides if they differ; otherwise, an empty string. */
   readonly note: string;
   readonly before: readonly Round[];
   readonly after: readonly Round[];

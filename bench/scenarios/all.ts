@@ -28,8 +28,8 @@ export function partNames(): readonly string[] {
 }
 
 /**
- * Returns the scenarios for a run: those in its effort or, if parts were selected, the selected scenarios with all
- * their servers.
+ * Returns the scenarios for a run. If parts were selected, these are the selected scenarios with all their servers.
+ * Otherwise, they are the scenarios that the effort includes.
  */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);

@@ -145,7 +145,7 @@ function withAcceptance(
   );
   const unaccepted = own.filter((one) => !isAccepted(one));
   if (unaccepted.length === own.length) return counts;
-  // A response can contain several violations, so this sum is an upper limit.
+  // A response can contain several violations, so this sum is an upper bound.
   const limit = unaccepted.reduce((sum, { count: found }) => sum + found, 0);
   const refused = Math.min(counts.refused, limit);
   const reported = Math.min(counts.reported, limit - refused);

@@ -58,7 +58,9 @@ export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** Violations to report each time this body is received. They all concern fields that are not in the contract. */
+  /**
+   * Violations to report each time this body is received. All of them are due to fields that are not in the contract.
+   */
   readonly reported: readonly Violation[];
 }
 

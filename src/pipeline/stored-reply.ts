@@ -110,8 +110,8 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   const { audience, target: upstreamTarget, requestedPage } = exchange;
   const keys = keysOf(exchange);
   if (keys.page !== undefined) return keys.page;
-  // If the target has no page number, both keys have the same characters. V8 then hashes them only once, provided that
-  // both keys are the same string object.
+  // If the target has no page number, both keys consist of the same characters. Using one string object for both lets
+  // V8 hash them only once.
   const list = upstreamTarget === requestedPage.listTarget ? keys.list : undefined;
   const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
   keys.page = key;

@@ -3,7 +3,7 @@ import { type Redis, type RedisScript, untilAvailable } from './connect-redis.ts
 import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 
 const BEAT_MS = 5_000;
-/** The interval between reports until one succeeds, and the maximum wait for the connection before the first one. */
+/** The retry interval until a report succeeds. The first report waits at most this long for the connection. */
 const FIRST_BEAT_MS = 500;
 /** A gateway that has not reported for this long is considered gone. */
 const GONE_SECONDS = 15;

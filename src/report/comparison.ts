@@ -18,7 +18,7 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The finding on the second side or, if there is none, on the first side. */
   readonly finding: Finding;
-  /** The sides on which the operation received no requests, so that the violation could not occur there. */
+  /** The sides where the violation could not occur, because the operation received no requests. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 

@@ -98,7 +98,7 @@ export interface RenderOptions {
 /** Renders a report in one output format. */
 export type RenderReport = (report: Report, options: RenderOptions) => string;
 
-/** Returns all violations of a report, worst first. */
+/** Returns all violations in a report, worst first. */
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings).toSorted(worstFirst);
 

@@ -17,9 +17,9 @@ export interface GatePass {
    */
   stream(owner: StreamOwner): void;
   /**
-   * Returns the pass. `failure` is the transport failure, if there was one. Any response counts as a transport success,
-   * regardless of its status. `page` identifies a page that can be stored. If the same page fails repeatedly, only the
-   * first few failures count toward the circuit.
+   * Gives back the pass. `failure` is the transport failure, if there was one. Any response counts as a transport
+   * success, regardless of its status. `page` identifies a page that can be stored. If the same page fails repeatedly,
+   * only the first few failures count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;
 }
@@ -57,7 +57,7 @@ export interface GateHistory {
 
 const MAX_CHANGES = 50;
 
-/** The maximum number of consecutive failures for the same page that count toward the circuit. */
+/** If the same page fails repeatedly, at most this many consecutive failures count toward the circuit. */
 const COUNTED_PER_PAGE = 3;
 
 /** Decides whether an exchange may begin. Documented operations and passthrough share one limit and one circuit. */

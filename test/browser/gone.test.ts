@@ -25,7 +25,8 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
         await soon(page, page.getByText('Out of date').waitFor());
-        // The page fetches its own data as often as the header's, so both requests fail at about the same time.
+        // The page fetches its own data as often as the data for the header, so both requests fail at about the same
+        // time.
         await soon(page, page.waitForRequest(/api\/traffic/));
         expect(await page.getByText(GONE, { exact: true }).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);

@@ -33,9 +33,10 @@ export const challenged = (token = TOKEN): ContextOptions => ({
 });
 
 /**
- * Opens a browser context that knows the token of the gateway at `adminUrl`. The browser learns it from a URL, as it
- * would from a login dialog, in a page that then serves the first visit. If Playwright responded to the challenges, it
- * would intercept every request, which takes a quarter of the CPU time of a visit.
+ * Opens a browser context that knows the token of the gateway at `adminUrl`. The browser learns the token from a URL,
+ * as it would from a login dialog. The page that requests this URL is reused for the first visit. If Playwright
+ * responded to the authentication challenges, it would intercept every request, which takes a quarter of the CPU time
+ * of a visit.
  */
 export async function openContext(
   browser: Browser,

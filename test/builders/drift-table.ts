@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 export interface DriftRow {
   readonly fault: string;
   /**
-   * The row numbers of operations, or `C` and `U` for writing comments. Undefined if the row applies to every
-   * operation.
+   * The row numbers of operations, or `C` for creating comments and `U` for updating them. Undefined if the row applies
+   * to every operation.
    */
   readonly operations: readonly string[] | undefined;
   /** The upstream's status: `ok` for the usual success status, and `-` for no response. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
 /**
- * The settings that make every stage part of some plan, provided that the `DISABLED` override is also set. If a new
- * stage is planned only under another setting, add that setting here.
+ * The settings that make every stage part of at least one plan, provided that the `DISABLED` override is also set. If a
+ * new stage is planned only under another setting, add that setting here.
  */
 export const EVERY_STAGE = {
   rewriteUrls: true,
@@ -15,8 +15,8 @@ export const EVERY_STAGE = {
 export const DISABLED = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17' };
 
 /**
- * Writes a configuration that makes every stage part of some plan, and returns the path of the file. `changes` replaces
- * settings that the mode does not allow.
+ * Writes a configuration that makes every stage part of at least one plan, and returns the file's path. `changes`
+ * replaces settings that the mode does not allow.
  */
 export function writeEveryStage(changes: object = {}): string {
   const folder = tempFolder();

@@ -7,9 +7,9 @@ const resolved = new Set<string>();
 type Lookup = (name: string, ...rest: unknown[]) => void;
 
 /**
- * Makes lookups of host names that end in `.invalid` fail immediately until the end of the file's tests. Otherwise, a
- * slow or unreachable name server would determine how and when they fail. The names in the returned set resolve to
- * 127.0.0.1.
+ * Makes lookups of host names that end in `.invalid` fail immediately until the file's tests have finished. Otherwise,
+ * a slow or unreachable name server would determine how and when the lookups fail. The names in the returned set
+ * resolve to 127.0.0.1.
  */
 export function failInvalidNames(): Set<string> {
   if (dns.lookup !== systemLookup) return resolved;

@@ -165,7 +165,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
       'Content-Type: multipart/form-data; boundary=b',
     ),
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json; charset=utf-16', `Content-Length: ${utf16.length}`)}\r\n\r\n${utf16}`,
-    // Bodies with the secret in keys and values at any depth, in invalid JSON, and in invalid CSV.
+    // Bodies that contain the secret in keys and values at any depth, in invalid JSON, and in invalid CSV.
     json(COMMENT, { body: 'x', [secret]: 1, [spaceless]: 1, deep: { [secret]: { [spaceless]: [secret] } } }),
     json(COMMENT, { body: 5, visibility: secret, recipients: [{ [spaceless]: secret, type: secret }] }),
     json(COMMENT, `{"body": ${secret}`),

@@ -5,7 +5,7 @@ import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
 
 type Item = Record<string, unknown>;
 
-/** The number of questions on the odd upstream. */
+/** The number of questions that the upstream has. */
 const QUESTIONS = 120;
 
 /** Fields that the specification shows without stating that they are always present. */
@@ -22,7 +22,7 @@ const SOMETIMES = [
 /** The same date as formatted by servers with different locales. */
 const SPELLINGS = ['04.05.2026 10:30', '2026-05-04 10:30', '4 May 2026, 10:30', '04/05/2026 10:30 a.m.'];
 
-/** Returns a question with fields that are odd but allowed. The same number always produces the same question. */
+/** Returns a question with fields that are unusual but allowed. The same number always produces the same question. */
 function oddQuestion(number: number): Item {
   const [example] = exampleOf('listQuestions').list;
   const question: Item = {
@@ -54,9 +54,9 @@ function oddPage(query: URLSearchParams): Item {
 }
 
 /**
- * Responds like a server whose responses are odd but allowed. Its questions lack some fields, have additional ones, and
- * use several date formats and orders of members. Some questions are repeated on the next page. All other operations
- * return the documented examples. Clients can select the fields of every response.
+ * Responds like a server whose responses are unusual but allowed. Its questions lack some fields, have additional ones,
+ * and use several date formats and orders of members. Some questions are repeated on the next page. All other
+ * operations return the documented examples. Clients can select the fields of every response.
  */
 export function oddAnswer(request: FakeRequest): FakeAnswer {
   const { method, path, query } = request;

@@ -62,7 +62,7 @@ export interface TestGateway {
   reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   /** Sends a request to the public side. Calls share their connections. */
   call(target: string, call?: Call): Promise<Answer>;
-  /** Sends a request to the admin side. Without a name in the call, it carries no credential. */
+  /** Sends a request to the admin side. If `call` specifies no user, the request has no credential. */
   admin(target: string, call?: Call): Promise<Answer>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { loadSettings, type SettingsSources } from '../../src/config/load-settin
 import type { Settings } from '../../src/config/settings.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 
-/** Loads settings in a temporary folder with the given text as `config/portico.yaml`. */
+/** Loads settings from a temporary folder in which `config/portico.yaml` contains the given text. */
 export function load(yaml: string, more: Partial<SettingsSources> = {}): Settings {
   const folder = mkdtempSync(join(tmpdir(), 'portico-config-'));
   try {

@@ -51,8 +51,8 @@ export interface UnpackedImage {
   /** The folder that takes the place of the image's root. */
   readonly root: string;
   /**
-   * Starts a command with the image's user, working directory and environment, and with the given additional variables.
-   * The command can write only to the volume and /tmp.
+   * Starts a command with the image's user, working directory and environment, plus the given variables. The command
+   * can write only to the volume and /tmp.
    */
   readonly start: (
     command: readonly string[],

@@ -272,7 +272,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     await read(alone, 'alice', page2);
     const before = await redisCalls('get');
     await read(alone, 'alice', page2);
-    // Redis is asked only for the page.
+    // Redis is queried only for the page, not for the count.
     expect((await redisCalls('get')) - before).toBe(1);
   });
 

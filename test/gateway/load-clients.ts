@@ -135,7 +135,7 @@ export async function rollingRestart(
       const next = await start();
       replicas.push(next);
       while (!ready.includes(next.url)) await pause(POLL_MS);
-      // All clients are busy while the old replica drains, no matter how slow the machine is.
+      // This ensures that all clients are busy while the old replica drains, even on a slow machine.
       await further(options.clients * REQUESTS_PER_CLIENT);
       const [old] = replicas;
       await old?.stop(until(() => !ready.includes(old.url)));

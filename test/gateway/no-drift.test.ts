@@ -131,7 +131,7 @@ const once = (target: string, call: Call): readonly [target: string, call: Call]
 
 let turn = 0;
 
-/** Returns at most `most` of the accounts, beginning with a different one each time. */
+/** Returns up to `most` accounts, beginning with a different one each time. */
 function inTurn(accounts: readonly string[], most: number): string[] {
   const first = (turn += 1) % Math.max(1, accounts.length);
   return [...accounts.slice(first), ...accounts.slice(0, first)].slice(0, most);

@@ -26,7 +26,8 @@ const from = (address: string, call: Call = {}): Call => ({
 const budgets = ({ headers }: Answer) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 
-// The tests run at the same time. Each has its own server and gateways, and some wait for them.
+// Each test has its own server and gateways, so the tests can run concurrently. This saves time, because some have to
+// wait.
 needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) => {
   const startPair = async (rateLimits: readonly Rule[]) => {
     const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];

@@ -62,7 +62,7 @@ describe('targets', () => {
       targets.remember(text, target);
       return target;
     };
-    /** Returns whether a target is found without being decoded. */
+    /** Returns whether a target is resolved without being decoded. */
     const isKnown = (text: TargetText) => {
       const before = matched.length;
       const target = targets.resolve(text);

@@ -81,7 +81,7 @@ describe('names', () => {
   });
 });
 
-/** Returns the names in a document, and those of its strings that consist of a single word. */
+/** Returns the names in a document, and all strings in it that consist of a single word. */
 function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'string' && /^[\w.-]+$/.test(value)) found.add(value);
   if (typeof value !== 'object' || value === null) return found;

@@ -113,7 +113,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
       invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
     },
-    // Any name can be spelled with escapes.
+    // Any name can be written with escape sequences.
     { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
     { schema: true, closer: [String.raw`{"\u0061":1}`] },
     // If a name is repeated, the parser uses the last member, but another parser may use the first.

@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 /*
  * The attack: the upstream, or someone who can write its responses, encodes a body in a way that Portico cannot decode.
- * If the bytes were forwarded without their `Content-Encoding`, the client would misread them. If they were stored, all
- * callers would. Therefore, these bytes are always forwarded with their coding and never stored in the cache, even when
- * they look valid. For example, plain JSON labeled as `compress` would pass every check of the body, but the client's
- * decoder would turn it into different text.
+ * If the bytes were forwarded without their `Content-Encoding`, the client would misread them. If they were stored,
+ * every caller would misread them. Therefore, these bytes are always forwarded with their coding and never stored in
+ * the cache, even when they look valid. For example, plain JSON labeled as `compress` would pass every check of the
+ * body, but the client's decoder would turn it into different text.
  */
 
 const LIST = '/services/v2/question.json';

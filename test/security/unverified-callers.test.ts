@@ -60,7 +60,7 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'two credentials': { headers: { Authorization: [basic('alice'), basic('bob')] }, is: 'malformed' },
 };
 
-/** Responds with the examples, in which every comment has private fields. */
+/** Responds with the examples, but adds private fields to every comment. */
 const answers: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return answer;

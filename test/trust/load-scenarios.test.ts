@@ -55,7 +55,7 @@ describe('a gateway under load', () => {
       expect(faults).toEqual([]);
     });
 
-    // This test ends its gateway, and the next test ends the other one.
+    // This test stops its gateway, and the next test stops the other one.
     it.concurrent('loses no request when it reloads its configuration again and again', async () => {
       const { cases, faults } = await reloadUnderLoad({ seconds: 0.5, perSecond: 150, tick }, inScene);
       expect(faults).toEqual([]);

@@ -47,8 +47,8 @@ interface FillRules {
 /** The numbers of fetches during the steady windows, grouped by reason. */
 interface FillCounts {
   /**
-   * Fetches that have a reason: the first fetch of a page, the end of its freshness lifetime, or a purge. Each of
-   * these fetches begins a period.
+   * Necessary fetches: the first fetch of a page, and the first fetch after its freshness lifetime has ended or a purge
+   * has removed it. Each of these fetches begins a period.
    */
   readonly periods: number;
   /** Unnecessary fetches at times when no purge was in progress. */

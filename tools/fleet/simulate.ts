@@ -9,7 +9,7 @@ export interface SimulationSettings {
   readonly writeShare: number;
   readonly seed: number;
   readonly seconds: number;
-  /** The number of seconds at the start that are not counted. */
+  /** The duration of the warm-up in seconds. It is excluded from the results. */
   readonly warmUpSeconds: number;
   readonly freshMs: number;
   readonly staleMs: number;
@@ -65,7 +65,7 @@ const COMMANDS = {
   batch: 18,
   batchOperation: 2,
   batchCount: 2,
-  /** Writes one violation in a batch, such as a missing permission for an operation. */
+  /** Writes one of the violations in a batch, such as a missing permission for an operation. */
   batchViolation: 12,
 } as const;
 /**

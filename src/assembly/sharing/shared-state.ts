@@ -189,8 +189,8 @@ interface SharedDemotionsParts extends Pick<SharedState, 'changes' | 'listen'> {
 }
 
 /**
- * Shares operations' demotions. Each demotion is stored both in the log of changes and in a Redis set, because the log
- * contains only the latest changes.
+ * Shares the demotions of operations. Each demotion is stored both in the log of changes and in a Redis set, because
+ * the log contains only the latest changes.
  */
 export function shareDemotions({ changes, listen, redis, follower }: SharedDemotionsParts): SharedDemotions {
   const known = new Set<string>();

@@ -15,7 +15,7 @@ interface WalkProgress {
   readonly end: () => void;
 }
 
-/** Without a terminal, a progress line is written after this number of requests. */
+/** The number of requests between progress lines if the output is not a terminal. */
 const REQUESTS_PER_LINE = 50;
 const BAR_WIDTH = 24;
 
@@ -27,7 +27,7 @@ const BAR_WIDTH = 24;
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      // After the walk, `portico learn` sends more requests, with no upper limit on their number.
+      // After the walk, `portico learn` sends more requests. There is no upper limit on their number.
       const count = left === undefined ? `${sent} requests` : `${sent} of at most ${maxRequests} requests`;
       if (live !== undefined) live(`${left === undefined ? '' : `${bar(sent / maxRequests)} `}${count}  ${operation}`);
       else if (sent % REQUESTS_PER_LINE === 0) err(`${count}, ${operation}`);

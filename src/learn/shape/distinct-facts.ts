@@ -17,9 +17,9 @@ const BITS = 2 ** 20;
 const FULL = BITS / 4;
 
 /**
- * Creates an empty record. Its size is constant, because each fact is stored as a single bit. A new fact is therefore
- * sometimes mistaken for a known one, and counts tend to be too low rather than too high. When a generation is full,
- * the previous generation is discarded.
+ * Creates an empty record of constant size, in which each fact is represented by a single bit. A new fact is therefore
+ * sometimes mistaken for a known one, so counts tend to be too low rather than too high. When a generation is full, the
+ * previous generation is discarded.
  */
 export function createDistinctFacts(): DistinctFacts {
   let current = new Uint32Array(BITS / 32);

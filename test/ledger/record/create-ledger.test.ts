@@ -201,7 +201,7 @@ describe('the ledger', () => {
   });
 });
 
-/** Returns the hours that are written to the store, with their request counts, when requests arrive at these times. */
+/** Records requests at the given times, and returns the hours written to the store with their request counts. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];

@@ -57,7 +57,7 @@ export interface ResponseFault extends Fault {
   readonly onReuse?: boolean;
 }
 
-/** The limit on the size of a response in the tests. */
+/** The maximum size of a response in the tests, in bytes. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
 
 const JSON_TYPE = 'Content-Type: application/json';

@@ -69,7 +69,7 @@ describe('an upstream message', () => {
     expect(plainText('ab '.repeat(10_000))).toMatch(/^(?:ab ){666}a…$/);
   });
 
-  // Many repetitions of two unclosed constructs would keep a careless regular expression busy for minutes.
+  // Many repetitions of an unclosed construct would keep an inefficient regular expression busy for minutes.
   it('is read in linear time', () => {
     for (const part of ['<script>', '<!--', '<a ', '<br', ' '])
       expect(plainText(part.repeat(1_000_000)).length).toBeLessThanOrEqual(2000);

@@ -40,7 +40,7 @@ const RELOADED: readonly GatewayConfig[] = [
 ];
 
 /**
- * Reloads the configuration several times per second under load: three times with changes, and once with an error. No
+ * Reloads the configuration several times per second under load. Every fourth configuration contains an error. No
  * request may be lost or receive an unexpected response.
  */
 export function reloadUnderLoad(

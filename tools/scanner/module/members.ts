@@ -89,7 +89,7 @@ function recordAbsent(table: u32, stamp: u64): bool {
   return true;
 }
 
-/** Returns whether the member's name, followed by a closing quote, is at `at`. */
+/** Returns whether the member's name, followed by a closing quote, begins at `at`. */
 function hasName(key: u32, at: u32): bool {
   let name = key + KEY_NAME;
   let left = load<u32>(key, KEY_LENGTH) + 1;

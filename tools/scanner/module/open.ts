@@ -8,7 +8,7 @@ import { endOfString, escaped, sameBytes, skipSpace } from './text';
 /** The maximum nesting depth of objects and arrays. */
 export let maxDepth: u32 = 0;
 
-/** The number of elements, members, objects and arrays so far. It may be too high but is never too low. */
+/** The number of elements, members, objects and arrays found so far. It may be too high, but it is never too low. */
 export let values: u32 = 0;
 
 /** The address after the last stored name. Only the names in the objects that enclose the current value are stored. */
@@ -26,17 +26,17 @@ export function countValues(inside: u32): void {
   values += inside + 1;
 }
 
-/** Returns the position after the word `true`, or 0 if the word is not at `at`. */
+/** Returns the position after the word `true`, or 0 if the word does not begin at `at`. */
 export function endOfTrue(at: u32): u32 {
   return load<u32>(at) == 0x65757274 ? at + 4 : 0;
 }
 
-/** Returns the position after the word `false`, or 0 if the word is not at `at`. */
+/** Returns the position after the word `false`, or 0 if the word does not begin at `at`. */
 export function endOfFalse(at: u32): u32 {
   return load<u32>(at + 1) == 0x65736c61 ? at + 5 : 0;
 }
 
-/** Returns the position after the word `null`, or 0 if the word is not at `at`. */
+/** Returns the position after the word `null`, or 0 if the word does not begin at `at`. */
 export function endOfNull(at: u32): u32 {
   return load<u32>(at) == 0x6c6c756e ? at + 4 : 0;
 }

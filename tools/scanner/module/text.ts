@@ -114,7 +114,7 @@ function isHexDigit(byte: u8): bool {
   return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66);
 }
 
-/** Returns whether `length` bytes are equal. */
+/** Returns whether the `length` bytes at two addresses are equal. */
 export function sameBytes(one: u32, other: u32, length: u32): bool {
   let at: u32 = 0;
   while (at + 8 <= length) {
