@@ -1,7 +1,7 @@
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
- * Finds the end of each response on a persistent connection. Only the heads are read. `onEnd` receives the status of
+ * Finds the end of each response on a persistent connection. Reads only the heads. `onEnd` receives the status of
  * each response.
  */
 export function createResponseCounter(onEnd: (status: number) => void): (chunk: Buffer, length: number) => void {

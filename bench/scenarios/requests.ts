@@ -67,7 +67,7 @@ export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
   proof: { 'cache-status': 'absent', via: /portico/ },
 };
 
-/** The requests that Portico refuses, by status. */
+/** The requests that Portico refuses. `why` contains the status and the reason. */
 export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
   {
     why: '401, no credential',

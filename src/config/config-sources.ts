@@ -99,7 +99,7 @@ function misspelledVariables(environment: Environment): Fault[] {
   });
 }
 
-// A user name in the environment implies that a service account is used.
+// Setting a user name in the environment implies the use of a service account.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];

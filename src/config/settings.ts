@@ -79,7 +79,7 @@ export interface Settings {
   /** The options for the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** The parameters allowed in addition to those in the contract, by operation id. */
+  /** The parameters allowed in addition to those in the contract, keyed by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
@@ -105,7 +105,7 @@ export interface Settings {
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
   /** The options for exporting spans. `headersFile` is an absolute path. */
   readonly tracing: TracingOptions;
-  /** The settings of individual operations, by operation id. */
+  /** The settings of individual operations, keyed by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The name of the configuration file, as shown in messages. */
   readonly file: string;

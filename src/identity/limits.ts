@@ -28,7 +28,7 @@ const MIN_NAMES = 16;
 export const namesPerNetwork = (maxPairs: number) =>
   Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
 
-/** The times of recent attempts, by name. The most recently tried name is last. */
+/** The times of recent attempts, keyed by name. The most recently tried name is last. */
 type Names = Map<string, readonly number[]>;
 
 /**

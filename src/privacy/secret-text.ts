@@ -143,6 +143,6 @@ function kindAt(word: string, index: number): 'digit' | 'capital' | 'small' | 'j
 
 /** Returns a letter's position in the alphabet, ignoring case. */
 function letterAt(word: string, index: number): number {
-  // Setting bit 32 converts an uppercase letter to lowercase.
+  // Setting the bit with the value 32 converts an uppercase letter to lowercase.
   return (word.charCodeAt(index) | 32) - 97;
 }

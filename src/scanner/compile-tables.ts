@@ -37,7 +37,7 @@ export function toExcerptTree(paths: readonly string[]): ExcerptTree {
 interface CompiledTables {
   /** The address of the node that contains the rules for the whole body. */
   readonly root: number;
-  /** The names of the members in the excerpt, by slot. */
+  /** The names of the members in the excerpt, indexed by slot. */
   readonly names: readonly string[];
   /**
    * For each table, the path to the objects in the body that the table applies to. A path consists of member names and

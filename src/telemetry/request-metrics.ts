@@ -177,7 +177,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
   };
 
   const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
-  // A family that is added here must also be updated in `record`.
+  // When you add a family here, also update it in `record`.
   const families = {
     requests: counter(METRICS.requests, operations, STATUS_CLASSES),
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),

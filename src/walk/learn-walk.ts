@@ -14,7 +14,7 @@ import { toWalkedGateway } from './send-walk-request.ts';
 interface LearnWalkOptions {
   /** The value of `Authorization`. Undefined for an anonymous walk. */
   readonly authorization: string | undefined;
-  /** Ids given on the command line, by path parameter. */
+  /** Ids given on the command line, keyed by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
   /** The maximum number of requests in the walk through the contract. About 100 more requests are sent afterwards. */
   readonly maxRequests: number;

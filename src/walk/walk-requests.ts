@@ -144,7 +144,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const membersOf = (value: unknown): Members => toObject(value) ?? {};
 
-/** The ids known during a walk, by path parameter. */
+/** The ids known during a walk, grouped by path parameter. */
 export interface KnownIds {
   /** Adds the ids in a response. Returns true if any of them is new. */
   learn(text: string): boolean;

@@ -17,7 +17,7 @@ export interface WalkOptions {
   readonly maxRequests: number;
   /** The pause between a response and the next request, in milliseconds. */
   readonly delayMs: number;
-  /** Ids known in advance, by path parameter. */
+  /** Ids known in advance, keyed by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
   /** A signal that ends the walk when it fires. The walk then returns the results so far. */
   readonly signal: AbortSignal;

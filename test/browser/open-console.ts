@@ -22,7 +22,7 @@ export interface OpenOptions {
 export interface ContextOptions extends BrowserContextOptions {
   /** The token that the browser knows. The default is the tests' token. If null, the browser knows none. */
   readonly token?: string | null;
-  /** True if the test advances the clock of the context's pages. The clock also runs on its own. */
+  /** True if the test can advance the clock of the pages. The clock also runs on its own. */
   readonly ownClock?: boolean;
 }
 

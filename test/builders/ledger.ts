@@ -11,7 +11,7 @@ export const NOW = Date.UTC(2026, 4, 4, 10);
 
 let made = 0;
 
-/** Creates the trace of a completed request with these violations. */
+/** Creates the trace of a completed request that has the given violations. */
 export function finished(violations: readonly Violation[] = [], more: Partial<Trace> = {}): Trace {
   made += 1;
   const start = { requestId: `req-${made}`, traceparent: '', method: 'GET', startedAt: NOW };

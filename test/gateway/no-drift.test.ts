@@ -14,7 +14,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
  * expected field.
  */
 
-/** The expected fields that the reference server sometimes omits, by operation. */
+/** The expected fields that the reference server sometimes omits, each with its operation id. */
 const INCOMPLETE = new Set([
   ...['slug', 'answerCount', 'primaryContainerId'].map((name) => `listQuestions /list/*/${name}`),
   'listActions /actions/*/extra',

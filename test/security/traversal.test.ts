@@ -14,7 +14,7 @@ import { sendRaw } from '../upstream/support/raw-client.ts';
 
 const BASE = '/qa';
 
-/** Targets that are refused in every mode, by kind. */
+/** Targets that are refused in every mode, grouped by kind. */
 const REFUSED = {
   'dot segments': [
     '/services/v2/../../manager',

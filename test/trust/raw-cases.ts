@@ -74,7 +74,7 @@ function add(group: string, rows: Rows, outcome: RawOutcome, observe?: Partial<R
     cases.push({ group, name, bytes, ...outcome, ...(observe && { observe }) });
 }
 const printable = (value: string) => JSON.stringify(value.length > 40 ? `${value.slice(0, 30)}…` : value);
-/** Returns a string as the Latin-1 characters of its UTF-8 bytes. */
+/** Encodes a string as UTF-8 and returns each byte as a Latin-1 character. */
 const utf8 = (value: string) => Buffer.from(value).toString('latin1');
 /** Creates one case for each value, named after the value. */
 const each = (what: string, values: readonly string[], make: (value: string) => Bytes): Rows =>

@@ -5,7 +5,7 @@ import { adminClient, messageOf } from '../tasks/admin-client.ts';
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
-/** The flags that are accepted only with certain actions, by action. */
+/** For each action, the flags that are accepted only with this action. */
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],

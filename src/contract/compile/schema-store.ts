@@ -57,9 +57,9 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 type Compiled = Pick<CompiledSchema, 'accepts' | 'explain'>;
 
 /**
- * All compiled schemas in this process, by key. A contract that differs from a loaded contract in only a few resources,
- * such as a shadow contract, shares most schemas with it. Shared schemas are not compiled again while the loaded
- * contract is in use.
+ * All compiled schemas in this process. A contract that differs from a loaded contract in only a few resources, such as
+ * a shadow contract, shares most schemas with it. Shared schemas are not compiled again while the loaded contract is in
+ * use.
  */
 const compiledSchemas = new Map<string, { readonly [Part in keyof Compiled]: WeakRef<Compiled[Part]> }>();
 

@@ -4,8 +4,8 @@ import type { LegacyResponse } from '../http/legacy-response.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * The fields that some items lack, by operation number. The contract expects these fields but does not require them.
- * None of these fields contains personal data.
+ * The fields that some items lack, keyed by operation number. The contract expects these fields but does not require
+ * them. None of these fields contains personal data.
  */
 const OMITTED: Readonly<Record<number, readonly string[]>> = {
   6: ['slug', 'answerCount', 'primaryContainerId'],

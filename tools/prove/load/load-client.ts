@@ -30,9 +30,11 @@ export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */
   readonly statuses: Map<number, number>;
-  /** The number of wrong responses, by error. */
+  /** The number of wrong responses for each error. */
   readonly wrong: Map<string, number>;
-  /** The number of requests, by reason, for which the client waited but did not receive a complete response. */
+  /**
+   * For each reason, the number of requests for which the client waited but did not receive a complete response.
+   */
   readonly lost: Map<string, number>;
   aborted: number;
   /** The latencies by status, in milliseconds, measured from the time at which each request was sent or due. */

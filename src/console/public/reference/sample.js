@@ -28,7 +28,7 @@ export function firstBody({ requestBody }, schemas) {
   return pretty(content.examples[0]?.value ?? sampleOf(content.schema, schemas));
 }
 
-/** Returns a sample value for a schema. In simple cases, the value is valid. */
+/** Returns a sample value for a schema. For a complex schema, the value may be invalid. */
 function sampleOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   if (at.example !== undefined || at.const !== undefined) return at.example ?? at.const;
