@@ -75,8 +75,8 @@ export default defineConfig({
     // everything that the file started.
     isolate: false,
     projects: [
-      // The files in a project share their workers. Each worker has to load the modules and compile the contract
-      // itself.
+      // The test files in a project share the same workers. Each worker has to load the modules and compile the
+      // contract itself.
       {
         extends: true,
         test: { name: 'shared', include: INCLUDE, exclude: [...configDefaults.exclude, ...LEFT_OUT, ...ALONE] },

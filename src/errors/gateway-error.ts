@@ -42,7 +42,7 @@ export class GatewayError extends Error {
  */
 export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
-/** The last part of a denial's message in the `{errors: {message}}` format, as documented for the legacy server. */
+/** The end of a denial message in the `{errors: {message}}` format, as documented for the legacy server. */
 const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);
 

@@ -166,7 +166,7 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 
 /** Returns the check that refused the request. There is never more than one. */
 function refusedBy(trace: Trace): CheckName | undefined {
-  // A request without an error was not refused.
+  // If there is no error, the request was not refused.
   if (trace.error === undefined) return undefined;
   // The upstream failed before the credential could be verified. Other metrics count such failures.
   if (trace.error === 'verification_unavailable') return undefined;

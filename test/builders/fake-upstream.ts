@@ -87,7 +87,8 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
   };
   cleanUpAfterFile(async () => {
     await fake.close();
-    // A test file's variables exist until its worker ends. The requests that they refer to must not live that long.
+    // A test file's variables exist until its worker ends. Otherwise, the recorded requests would stay in memory until
+    // then.
     fake.requests.length = 0;
   });
   return fake;

@@ -25,7 +25,7 @@ function valuesFor(id: string, query: string) {
 
 const nodeOf = (result: Example, member: string) => (result[member] as Example)['node'] as Example;
 
-/** Scans a body as the operation's response to a request with this query. */
+/** Scans a body as if it were the operation's response to a request with the given query. */
 function scanned(id: string, body: unknown, { query = '', status = 200, mediaType = 'application/json' } = {}) {
   const operation = operationOf(id);
   const values = valuesFor(id, query);

@@ -247,7 +247,7 @@ function problemOfRequest(
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
 
-/** Returns the simplest form in which a lenient server could interpret a path. */
+/** Returns the simplest form to which a lenient server might reduce a path. */
 const simplest = (path: string) =>
   path
     .replaceAll(/%([2-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

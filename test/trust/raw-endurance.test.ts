@@ -157,7 +157,7 @@ describe('a client that does not finish', () => {
     return text;
   }
 
-  // All clients wait for the same time limit, so they connect at the same time.
+  // All clients connect at the same time, so that they wait for the time limit together.
   const results: [name: string, result: Awaited<ReturnType<typeof sendBytes>>][] = [];
   let dripped = '';
   let forwarded = 0;

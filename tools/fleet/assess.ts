@@ -34,7 +34,7 @@ export interface Figures {
   readonly writesPerSecond: number;
 }
 
-/** How long a purge may take while everything works, in milliseconds. */
+/** The maximum time that a purge may take under normal conditions, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
 /** The longest time that a purge may take to reach a gateway, measured from the response to the write. */
 const PURGE_SLACK_MS = 250;

@@ -40,7 +40,7 @@ interface FillRules {
    * refreshed early.
    */
   readonly freshMs: number;
-  /** The maximum time between the response to a write and the purge's arrival at a gateway. */
+  /** The maximum time from the response to a write until its purge reaches a gateway. */
   readonly purgeSlackMs: number;
 }
 

@@ -49,7 +49,7 @@ export function viewOfProcess({ metrics, upstreams, live }: Omit<ViewParts, 'sha
   };
 }
 
-/** The numeric sources that only increase. The values from workers that have exited still count. */
+/** The numeric sources whose values never decrease. Values from workers that have exited are still included. */
 const COUNTS: ReadonlySet<keyof NumericSources> = new Set([
   'limitsExceeded',
   'failedHandshakes',

@@ -7,7 +7,7 @@ import { listPage } from './paging.ts';
 /** The list of nodes that a route returns. */
 interface NodeListing {
   readonly types: readonly string[];
-  /** An additional condition, such as one on the parent. */
+  /** An additional condition that the nodes must meet, such as a condition on the parent. */
   readonly condition?: SqlCondition;
   /** The sort order to use if the requested order is absent or unknown. An empty string means oldest first. */
   readonly defaultSort: 'active' | '';

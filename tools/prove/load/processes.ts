@@ -25,7 +25,7 @@ const LAUNCHER = join(import.meta.dirname, '../../../bin/portico.mjs');
 /** The scripted upstream in a separate process. */
 export interface UpstreamProcess {
   readonly url: string;
-  /** Changes the settings and returns the counts so far. */
+  /** Changes the settings and returns the counts collected so far. */
   set(settings: Partial<UpstreamSettings>): Promise<UpstreamReport>;
 }
 
