@@ -95,7 +95,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     // `npm run coverage` prints a summary and writes the coverage of each line to coverage/index.html.
     coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    // Tests poll for results from other processes and sockets. This limit, too, exists only to end hung tests.
+    // Tests poll for results from other processes and sockets. As with the timeouts above, the only purpose of this
+    // limit is to end hung tests.
     expect: { poll: { interval: 5, timeout: 120_000 } },
   },
 });

@@ -12,7 +12,7 @@ export interface StartResult {
 }
 
 /**
- * Starts Portico several times. Each time, reads its memory two seconds after it is ready, without sending any
+ * Starts Portico several times. Each time, reads its memory usage two seconds after it is ready, without sending any
  * requests. Only the first start of a checkout compiles the modules; later starts read the compiled code that it
  * stored.
  */

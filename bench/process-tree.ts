@@ -41,7 +41,7 @@ export interface Running {
 const alive = new Map<number, number>();
 
 /**
- * Starts a program on its core. Resolves when the program's port accepts connections. Rejects if the program ends
+ * Starts a program on its core. Resolves when the program's port accepts connections. Rejects if the program exits
  * before that.
  */
 export async function startProgram(program: Program): Promise<Running> {

@@ -203,7 +203,7 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number, isRe
   const after = started.running.cpuTimes();
   const cpuNs = mapTimes((group) => after[group] - before[group]);
   if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
-  // If a server has ended, or the system reports no CPU time for it, the results must not show it as costing nothing.
+  // If a server has exited, or the system reports no CPU time for it, the results must not suggest that it used none.
   if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {

@@ -50,7 +50,7 @@ import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
  */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Waits for the lame-duck period, which is given in milliseconds. */
+  /** Waits until the lame-duck period, whose length is passed in milliseconds, is over. */
   readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
   /** Loads and compiles a contract. A gateway never modifies a contract, so several gateways can share one. */
   readonly loadContract?: (options: ContractOptions) => Contract;

@@ -135,7 +135,7 @@ export function readSources(folder: string, prefix = ''): SourceFile[] {
     .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
 }
 
-/** Determines, in a separate process, which files in `src` run code for a request. */
+/** Determines, in a separate process, which files in `src` contain code that runs during a request. */
 export function measureRequestFiles(): RequestFiles {
   const program = join(import.meta.dirname, 'request-files.ts');
   return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;

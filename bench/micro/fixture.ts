@@ -28,7 +28,7 @@ export interface Fixture {
   readonly exchange: Exchange;
   /** The hit's trace at the moment it is counted and logged. */
   readonly trace: Trace;
-  /** The resolved target of the page. */
+  /** The page's resolved target. */
   readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;

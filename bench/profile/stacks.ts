@@ -22,7 +22,7 @@ export interface Window {
 
 const WAITING = '(idle)';
 
-/** Returns the call tree of a part of a profile. Idle time is not included. Throws if that part contains no samples. */
+/** Returns the call tree for part of a profile. Idle time is not included. Throws if that part contains no samples. */
 export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();

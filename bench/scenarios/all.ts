@@ -47,7 +47,10 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** Returns the other parts of a run: those in its effort or, if parts were selected, the selected ones. */
+/**
+ * Returns the parts to run in addition to the scenarios. If `only` is empty, these are all parts except those that the
+ * effort omits.
+ */
 export function wantedParts({ without }: Effort, only: readonly string[]): readonly (typeof OTHER_PARTS)[number][] {
   if (only.length > 0) return OTHER_PARTS.filter((part) => isSelected(part, only, partNames()));
   return OTHER_PARTS.filter((part) => !without.includes(part));

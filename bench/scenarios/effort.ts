@@ -94,5 +94,5 @@ export const QUICK: Effort = {
 /** The rounds for `--against`. Each round starts new servers, which are warmed up like all others. */
 export const COMPARED: Rounds = { count: 5, seconds: 1 };
 
-/** The rounds for `--against` with `--quick`. */
+/** The rounds of a run with both `--against` and `--quick`. */
 export const QUICK_COMPARED: Rounds = { count: 5, seconds: 0.5 };

@@ -1,5 +1,5 @@
-// Starts each program in the benchmark and lets it do its work once, with counts too small for a measurement. Parts
-// that need wrk, or packages that are installed only for a run, are left out.
+// Runs each benchmark program once, with counts too small for a meaningful measurement. Leaves out the parts that need
+// wrk or packages that are installed only for a benchmark run.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

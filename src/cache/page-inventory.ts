@@ -9,7 +9,7 @@ interface StoredPages {
   readonly oldestSeconds: number;
 }
 
-/** An overview of the cache, by operation and by tag. */
+/** An overview of the cache, grouped by operation and by tag. */
 export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly maxBytes: number;
   readonly operations: readonly (StoredPages & { readonly operation: string; readonly fresh: number })[];

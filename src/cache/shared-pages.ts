@@ -61,7 +61,7 @@ export interface SharedPages {
   put(key: string, page: StoredPage, at: LogPosition): void;
   /** Records that a page was not stored because it was purged while it was being fetched. */
   outdated(key: string): void;
-  /** Removes a page, in the background. */
+  /** Removes a page in the background. */
   drop(key: string): void;
   /** Compresses a body, or returns the compressed form that another gateway has stored. */
   readonly compress: Compress;

@@ -230,7 +230,7 @@ function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): st
   return message.split(':', 1)[0] ?? '';
 }
 
-/** Returns the message of an error about an alias, without the alias's name. */
+/** Returns the message for an alias error, without the alias name. */
 function aliasMessage(error: unknown): string {
   const unknown = error instanceof Error && error.message.startsWith('Unresolved alias');
   return unknown ? 'has an undefined alias; a string that starts with * must be quoted' : 'uses too many aliases';

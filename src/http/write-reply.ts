@@ -102,7 +102,7 @@ interface ReplyContext {
   /** The gzip form of the body. Undefined if the client does not accept gzip or if there is no gzip form. */
   readonly gzip: Buffer | undefined;
   readonly trace: Pick<Trace, 'bytes'>;
-  /** How long the client may stop reading while a streamed body is sent, in milliseconds. */
+  /** The maximum time, in milliseconds, for which the client may stop reading while a streamed body is being sent. */
   readonly clientTimeoutMs: number;
 }
 

@@ -20,7 +20,7 @@ export interface AuthenticationInput {
    */
   readonly otherCredential?: string | undefined;
   /**
-   * Returns the client's address, by which failed attempts are counted. Called only if a credential must be verified.
+   * Returns the client's address, which is used to count failed attempts. Called only if a credential must be verified.
    */
   readonly clientAddress: () => string;
   /** The client's connection. A credential repeated on the same connection is not hashed again. */

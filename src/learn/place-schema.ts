@@ -13,10 +13,10 @@ interface NamedMember {
 
 /** How the contract describes one place in a response. */
 export interface PlaceSchema {
-  /** The schema at the place itself, before any reference is followed. */
+  /** The schema for the place itself, before any reference is followed. */
   readonly written: Site;
   /**
-   * The schema at the place or, if that schema is a reference, the schema that it points to. Observations about an
+   * The schema for the place or, if that schema is a reference, the schema that it points to. Observations about an
    * object are stored under the path of this schema.
    */
   readonly owner: Site;

@@ -155,7 +155,10 @@ function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): n
   }
 }
 
-/** Counts the members of all objects in a parsed value of limited depth. A repeated name is counted once. */
+/**
+ * Counts the members of all objects in a parsed value, whose depth must be limited. Repeated names in an object count
+ * once.
+ */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

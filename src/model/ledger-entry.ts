@@ -54,7 +54,7 @@ export const HISTORY_HOURS = 24;
 export interface EntryHistory {
   /** The number of occurrences in each of the last `HISTORY_HOURS` hours. The last number is for the current hour. */
   readonly hours: readonly number[];
-  /** The release label for the earliest occurrence that is still stored. */
+  /** The release label of the earliest occurrence that is still stored. */
   readonly firstRelease: string | undefined;
 }
 

@@ -157,7 +157,7 @@ export type Decision =
   | { readonly verdict: 'allowed'; readonly because: string }
   | {
       readonly verdict: 'denied';
-      /** The permissions, groups or flags that would have been sufficient, with the most specific first. */
+      /** The permissions, groups or flags that would have been sufficient, most specific first. */
       readonly missing: readonly string[];
       /**
        * The missing names for each alternative, joined with `and`. Undefined if the requirement has no alternatives.

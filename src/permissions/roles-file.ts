@@ -222,7 +222,10 @@ function parseRolesText(text: string, source: string): ParsedRoles {
 /** The validator for the data of a roles file. It is compiled only once and reused by reloads. */
 let validateRoles: ValidateFunction<RawRoles> | undefined;
 
-/** Compiles the schema without validating it, because compiling the meta-schema takes too long. A test validates it. */
+/**
+ * Compiles the schema without validating it, because compiling the meta-schema takes too long. A test validates the
+ * schema instead.
+ */
 function compileRolesSchema(): ValidateFunction<RawRoles> {
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   return new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile(rolesFileSchema);

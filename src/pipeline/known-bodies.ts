@@ -78,8 +78,7 @@ export interface KnownBodies {
 /** The maximum total size of all remembered bodies, in bytes. */
 const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
-// The size of the largest body that is remembered, as a fraction of the limit. A larger body would evict too many
-// others.
+// The maximum size of a body to remember, as a fraction of the limit. A larger body would evict too many others.
 const MAX_SHARE = 1 / 8;
 // The approximate size, in bytes, of an entry without its body. It covers the key, the tags and the authors.
 const ENTRY_BYTES = 4096;

@@ -1,6 +1,6 @@
 import type { RoleName } from './http/caller.ts';
 
-/** A demo account on the reference server. The password equals the name. */
+/** A demo account on the reference server. Its password is the same as its name. */
 export interface ReferenceAccount {
   readonly name: string;
   readonly password: string;

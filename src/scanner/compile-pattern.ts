@@ -62,7 +62,7 @@ function rowOf(
   return row;
 }
 
-/** Characters that are not distinguished by any set in a pattern. */
+/** Characters that belong to exactly the same sets in a pattern. */
 interface CharacterClass {
   readonly first: number;
   readonly codes: readonly number[];

@@ -64,7 +64,9 @@ interface Position {
 /** The maximum nesting depth. Only recursive schemas describe values at a greater depth. */
 const MAX_DEPTH = 32;
 
-/** Creates a compiler that writes tables to a memory. All schemas in a memory share their patterns. */
+/**
+ * Creates a compiler that writes tables to `memory`. All schemas compiled into the same memory share their patterns.
+ */
 export function createTableCompiler(memory: TableMemory) {
   const patterns = new Map<string, number>();
   const patternAt = (source: string): number => {

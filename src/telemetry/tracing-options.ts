@@ -33,7 +33,7 @@ export interface TracingOptions {
   readonly sampler: (typeof SAMPLERS)[number];
   /** The fraction of traces to sample, from 0 to 1. Used by the samplers whose names end with `traceidratio`. */
   readonly sampleRatio: number;
-  /** The callers whose `sampled` flag is followed. Used by the samplers whose names begin with `parentbased`. */
+  /** The callers whose `sampled` flag is honored. Used by the samplers whose names begin with `parentbased`. */
   readonly followSampled: Exclude<Sampling['follow'], 'nobody'>;
   /** The maximum time that spans wait to be exported in a batch, in seconds. */
   readonly exportSeconds: number;

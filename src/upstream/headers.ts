@@ -158,7 +158,7 @@ const GROUP = {
    */
   partOrCoding: 32,
   contentLength: 64,
-  /** `Connection`, which lists other headers that apply to a single connection. */
+  /** The `Connection` header, which lists other headers that apply to a single connection. */
   connection: 128,
   transferEncoding: 256,
 } as const;

@@ -11,9 +11,7 @@ export interface WorkerProcess extends IpcPort {
 
 /** The data that identifies a worker. */
 export interface WorkerIdentity {
-  /**
-   * The number of the worker, starting at 1. A replacement worker has the same number as the worker that it replaces.
-   */
+  /** The worker's number, starting at 1. A replacement worker has the same number as the worker that it replaces. */
   readonly number: number;
   readonly pid: number | undefined;
 }

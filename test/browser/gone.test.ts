@@ -88,7 +88,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await back();
         await soon(page, page.locator('article#listIdeas h3:focus').waitFor());
         expect(await page.getByText(GONE).count()).toBe(0);
-        // If the gateway goes down while the API docs are open, they report that it is not responding.
+        // If the gateway goes down while the API docs are open, the page reports that the gateway is not responding.
         await cutOff(page);
         await soon(page, page.getByText('not responding', { exact: true }).waitFor());
       },

@@ -142,7 +142,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.locator('button:focus', { hasText: 'Purge everything' }).waitFor();
-      // This page has a table that can be sorted.
+      // This page has a sortable table.
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');
       await page.locator('th[aria-sort="descending"]').waitFor();

@@ -148,8 +148,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // All checks share one visit, which starts on a phone-sized screen in dark mode. They therefore show that a page is
-  // also correct when it loads in that state, not only after switching to it.
+  // All checks share one visit, which starts on a phone-sized screen in dark mode. This also verifies that a page is
+  // correct when it loads in that state, not only after switching to it.
   it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',

@@ -34,7 +34,7 @@ const { url: walked } = await startFakeUpstream(exampleAnswer);
 /** Options that make the doctor run quickly. */
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
-/** The documents of the commands in the table. Each command runs only once. */
+/** The documents that the commands in the table print. Each command runs only once. */
 const documents = new Map<string, ReturnType<typeof documentOf>>();
 
 describe('--format json', () => {

@@ -144,7 +144,7 @@ describe('the admin token', () => {
 
 /**
  * The attack: a second user on the machine, or a compromised process, reads a file that contains a secret and was
- * created with the usual permissions.
+ * created with default permissions.
  */
 describe('a file with a secret that every user can read', () => {
   const { options: tls } = tlsFiles();

@@ -46,7 +46,7 @@ export function imageSettings(): ImageSettings {
   };
 }
 
-/** The image's files in a folder, with functions to run programs in it. */
+/** The image's files, unpacked into a folder, and functions for running programs there. */
 export interface UnpackedImage {
   /** The folder that takes the place of the image's root. */
   readonly root: string;

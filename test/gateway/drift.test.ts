@@ -69,7 +69,7 @@ let requests = 0;
 /** Sends a request and waits until it is recorded as a request for this operation. */
 async function send(gateway: TestGateway, operation: OperationCase): Promise<void> {
   const requestId = `drift-${(requests += 1)}`;
-  // A deliberately broken connection carries no response, but its request is still recorded.
+  // If the connection is broken on purpose, there is no response, but the request is still recorded.
   await gateway.call(targetOf(operation, '', ids), callOf(operation, requestId)).catch(() => undefined);
   expect(await gateway.lineOf(requestId)).toMatchObject({ operation: operation.id });
 }
@@ -91,7 +91,7 @@ async function addedTo(gateway: TestGateway): Promise<string[]> {
 const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
   `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
 
-/** For each gateway's ledger, how often each fingerprint had occurred when it was last read. */
+/** For each gateway, how often each fingerprint had occurred when the gateway's ledger was last read. */
 const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);

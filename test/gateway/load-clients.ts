@@ -17,7 +17,7 @@ export interface LoadResult {
 
 /** What the clients send, and to which server. */
 interface LoadOptions {
-  /** Returns the base URL for the next request. It is called for every request. */
+  /** Returns the base URL of the next request. Called for every request. */
   readonly target: () => string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -217,7 +217,7 @@ describe('incoming bytes', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections are read into one buffer. Bytes left in it would be overwritten by another client's.
+  // All connections are read into the same buffer. Bytes left in it would be overwritten by data from another client.
   it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];

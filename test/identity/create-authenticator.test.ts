@@ -229,7 +229,9 @@ describe('authentication that is off', () => {
   });
 });
 
-/** Returns the caller's authentication, the refusal's code, or `asked` if the result depends on the verifier. */
+/**
+ * Returns the caller's authentication, the error code of the refusal, or `asked` if the result depends on the verifier.
+ */
 function decidedAtOnce(
   askNow: ReturnType<typeof authenticating>['askNow'],
   header: string | undefined,

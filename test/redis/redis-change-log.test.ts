@@ -43,7 +43,7 @@ function member(url: string, prefix = 'log'): Member {
 }
 
 /**
- * The arguments for a server that loses no data when it ends. After a loss of data, a gateway resets itself and does
+ * The arguments for a server that loses no data when it stops. After a loss of data, a gateway resets itself and does
  * not learn of changes that another gateway appended before the loss.
  */
 const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];

@@ -13,7 +13,7 @@ import { until } from '../builders/until.ts';
 
 type Items = readonly string[];
 
-/** Connects to a server. Other tests use different prefixes. */
+/** Connects to a server, using a key prefix that no other test uses. */
 async function connected(url: string, prefix: string): Promise<Redis> {
   const redis = connectTo(url, { prefix });
   cleanUpAfterFile(() => redis.close());

@@ -369,7 +369,7 @@ describe('the scanner', () => {
     expect(comparisonFor(true)(nested(60))).toBe('both valid');
     expect(comparisonFor(true)(nested(61))).toBe('closer');
     expect(comparisonFor(true)(nested(65))).toBe('both invalid');
-    // The nesting is not limited by the stack size of the module.
+    // Deep nesting must not exhaust the module's stack.
     expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
     expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
     const list = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };

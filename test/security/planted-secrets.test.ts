@@ -205,7 +205,7 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     });
   });
 
-  // A name or a random token looks the same as an ordinary request id.
+  // Plain names and random tokens are not included, because they look the same as ordinary request ids.
   it('that clients send as request ids appear nowhere', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];

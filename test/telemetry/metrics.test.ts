@@ -357,7 +357,7 @@ describe('the counts of several processes', () => {
         workers.forEach(send);
         expect(await countedBy(primary)).toEqual(await countedBy(whole));
       }),
-      // Each run creates the metrics of four processes, which takes most of the time.
+      // Most of the time is spent creating the metrics of four processes for each run.
       { numRuns: 30 },
     );
   });

@@ -15,7 +15,7 @@ export interface RawSide {
   readonly targets: (number: number) => RawTargets;
 }
 
-/** What happened when a case's bytes were sent, described as in the cases. */
+/** The actual outcome of sending a case's bytes, in the same form as the expected outcome. */
 export interface RawResult extends RawOutcome {
   /** True if the connection ended with a reset, or was still open when the client gave up. */
   readonly broken: boolean;

@@ -304,7 +304,7 @@ describe('a transparent response', () => {
     });
     await until(() => received === bytes.length);
     await setImmediate();
-    // No time limit is running anymore, so the last byte may arrive at any time.
+    // No timeout is active anymore, so the last byte may arrive at any time.
     expect(pauses.started()).toBeGreaterThan(0);
     expect(pauses.running()).toBe(0);
     server.requests[0]?.socket.write('x');

@@ -27,7 +27,7 @@ async function begun() {
 }
 
 describe('the response to a proxied request', () => {
-  // Without a length, the body ends when the connection ends, so a socket failure must be noticed before that.
+  // A body without a length ends when the connection closes, so a socket failure must be detected before the close.
   it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken if its socket fails with %s', async (code) => {
     const { body, outgoing } = await begun();
     const received = new Promise<unknown>((resolve) => body.onPart(resolve));

@@ -110,7 +110,7 @@ function askRedis(port: number, command: string): Promise<string> {
 /** The upstream in a separate process. */
 export interface FleetUpstream {
   readonly url: string;
-  /** Sets the delay of the responses. Returns what has happened since the last call. */
+  /** Sets the response delay. Returns what has happened since the last call. */
   read(question?: UpstreamQuestion): Promise<UpstreamLog>;
 }
 

@@ -21,7 +21,7 @@ export interface Account {
   readonly permissions: ReadonlySet<string>;
 }
 
-/** One page of a list, as requested by a read. */
+/** One page of a list that clients read. */
 export interface Page {
   readonly index: number;
   readonly operation: string;
@@ -313,7 +313,7 @@ function accountsOf({ name, accounts, permissions }: Role): Account[] {
 function permissionsOf(requirement: Requirement | undefined): string[] {
   if (requirement === undefined) return [];
   const { permission, all = [], any = [] } = requirement;
-  // Of several alternative permissions, accounts are granted only the first, so callers without it are refused.
+  // If a requirement has alternatives, accounts are granted only the first one, so that callers without it are refused.
   return [...(permission === undefined ? [] : [permission]), ...[...all, ...any.slice(0, 1)].flatMap(permissionsOf)];
 }
 

@@ -35,7 +35,7 @@ export function createAuthenticator(
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
   // In `observe` mode, the gateway sends no requests of its own. It learns whether a credential is valid from the
-  // responses to clients' requests.
+  // responses to client requests.
   const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =

@@ -30,7 +30,7 @@ const NONE_UNKNOWN: readonly UnknownField[] = [];
  * field occurs in several list items, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly all responses have no unknown fields, so the first check is a faster one that does not record paths.
+  // Most responses have no unknown fields, so a faster check that does not record paths runs first.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE_UNKNOWN;
   const search: UnknownSearch = { found: new Map(), path: [], max, examined: 0 };
   collectUnknown(search, shape, value);

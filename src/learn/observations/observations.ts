@@ -32,7 +32,7 @@ export interface Vocabulary {
   readonly words: Map<string, WordCounts>;
 }
 
-/** The differences between objects and their description in the contract. */
+/** How objects differ from their description in the contract. */
 export interface DescribedObjects {
   /** The undocumented members of the objects. `seen` is the number of complete objects. */
   readonly objects: ObjectCounts;

@@ -62,7 +62,7 @@ function documentedWords(document: DocumentNode, path: string, schema: SchemaNod
       add: (fresh) => fresh.map((update) => ({ target, description, update })),
     };
   }
-  // If the words are in an array, the description of the array lists them.
+  // If the words are in an array, they are listed in the array's description.
   const describing = path.replace(/\.items$/, '');
   const { description: before = '' } = (nodeAt(document, describing) ?? schema) as SchemaNode;
   const words = (SEEN.exec(before)?.[1] ?? '').split(',').flatMap((word) => word.trim() || []);

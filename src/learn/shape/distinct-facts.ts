@@ -1,4 +1,4 @@
-/** The place of a value and the item to which it belongs, both as hashes. */
+/** The hashes of a value's place and of the item that contains the value. */
 export interface Whereabouts {
   readonly place: number;
   readonly item: number;

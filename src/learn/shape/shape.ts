@@ -54,7 +54,7 @@ export interface ObjectCounts {
 export interface Shape {
   /** The number of values. A value that occurs several times in one item is counted only once. */
   seen: number;
-  /** The number of responses that contained values that had not been counted before. */
+  /** The number of responses with at least one value that had not been counted before. */
   answers: number;
   /** The number of the last response that was counted, so that each response counts only once. */
   mark: number;

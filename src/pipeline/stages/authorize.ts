@@ -194,7 +194,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     const enforced = checks.permissions === 'enforce';
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // A lookup is needed only if the check is enforced, because the request cannot be refused otherwise.
+    // A lookup is needed only if the check is enforced. At other levels, the request cannot be refused.
     const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));

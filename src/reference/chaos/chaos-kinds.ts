@@ -1,4 +1,4 @@
-/** The kinds of chaos by name, with the effect of each kind and the meaning of its parameter. */
+/** The effect of each kind of chaos and the meaning of its parameter, keyed by the name of the kind. */
 export const CHAOS_EFFECTS = {
   slow: 'responds late; parameter: milliseconds (default: 2000)',
   '500': 'responds with 500 and {error}; parameter: the message',

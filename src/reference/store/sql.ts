@@ -9,7 +9,10 @@ export interface Sql {
   script(text: string): void;
   /** Runs the function in a transaction, which is rolled back if the function throws. */
   transaction<Result>(work: () => Result): Result;
-  /** Returns a copy of the database, from which `openSql` can create another one. Undefined before Node 26.1. */
+  /**
+   * Returns a copy of the database, which can be passed to `openSql` to open an identical one. Undefined before Node
+   * 26.1.
+   */
   image(): Uint8Array | undefined;
   close(): void;
 }

@@ -11,8 +11,7 @@ export const KNOWN_ISSUES: readonly { readonly id: string; readonly key: string 
   key: `QA-${number}`,
 }));
 
-// The maximum number of attachments, which are stored in memory. If the maximum is exceeded, the oldest attachment is
-// removed.
+// The maximum number of attachments stored in memory. If there are more, the oldest attachment is removed.
 const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 

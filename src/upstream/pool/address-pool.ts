@@ -15,10 +15,10 @@ export interface ProbedAddress {
   probe: AddressHealth['probe'];
 }
 
-/** An address that was taken out of use or put back into use. */
+/** An address that has been ejected or is back in use. */
 export interface AddressChange {
   readonly address: string;
-  /** How long the address will be out of use, in seconds. 0 if it is back in use. */
+  /** How long the address stays ejected, in seconds. 0 if it is back in use. */
   readonly ejectedSeconds: number;
 }
 

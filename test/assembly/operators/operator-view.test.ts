@@ -27,7 +27,7 @@ const report = {
   readiness: { ready: true, reasons: [] },
 };
 
-/** Returns a primary process's view. The workers report when the test tells them to. */
+/** Returns the operator's view of a primary process whose workers report when the test tells them to. */
 function primary() {
   const redis = createRedisMetrics();
   redis.watch({ isAvailable: () => true, unsyncedSeconds: () => 0, sharedPages: () => shared, instances: () => [] });

@@ -40,7 +40,7 @@ describe('portico doctor', () => {
     const text = readFileSync(join(folder, 'found.yaml'), 'utf8');
     expect(parse(text)).toMatchObject({ mode: 'observe', upstream: { url: reference.url, concurrency: 2 } });
     expect(ran.out).toContain(text.trim());
-    // Each recommended key has a reason next to it.
+    // The reason for each recommended key is in a comment above it.
     for (const line of text.split('\n').filter((one) => /: \S/.test(one) && !one.includes('#')))
       expect(text).toMatch(new RegExp(`# .*\\n${line.replaceAll(/[[\]{}.*+?^$|()\\]/g, String.raw`\$&`)}`));
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('taken.yaml already exists') as string });

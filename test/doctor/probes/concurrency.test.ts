@@ -30,7 +30,8 @@ describe('the concurrency probe', () => {
     const { result, most } = await probing((inFlight) => ({ ms: 20, status: inFlight > 2 ? 503 : 200 }), 64);
     expect(valueOf(result, 'upstream.concurrency')).toBe(2);
     expect(texts(result).join()).toMatch(/With 4 concurrent requests, a request got 503/);
-    // The probe did not increase the load any further. With up to 8 concurrent requests, only a failure stops it.
+    // The probe did not increase the load any further. With up to 8 concurrent requests, only a failure stops the
+    // probe.
     expect(most).toBe(4);
   });
 

@@ -128,7 +128,7 @@ needsProgram('redis', 'a ledger in Redis that fails', (path) => {
     expect((await ledger.snapshot()).dropped).toBe(500 + 1_001 - LIMITS.maxEntries / 2);
   });
 
-  // A full server refuses a script before the script's first write, so the whole batch is stored later.
+  // When Redis is full, it refuses a script before the script's first write, so the whole batch is stored later.
   it('keeps a batch while Redis is full, and never stores a part of it', async () => {
     const { redis, ledger } = await opened(['--maxmemory-policy', 'noeviction']);
     await redis.command('', ['CONFIG', 'SET', 'maxmemory', '1']);

@@ -52,7 +52,7 @@ describe('the location of a ledger', () => {
     if (isShared) expect(location.mayBeReplaced).toBe(false);
   });
 
-  // A gateway with its own file would be silently separated from the ledger that it should share.
+  // With a file of its own, a gateway would silently stop using the ledger that it is supposed to share.
   it('is not a file if the ledger is supposed to be in Redis, but no server is configured', () => {
     expect(() => ledgerAt({ ...LEDGER_DEFAULTS, store: 'redis' })).toThrow(StartFault);
   });

@@ -496,7 +496,7 @@ describe('a shared page', () => {
     expect(background).toEqual([]);
   });
 
-  // A list that changed in the meantime would seem to depend on the caller.
+  // A list that has changed in the meantime would appear to depend on the caller.
   it('is not compared if it is stale', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);

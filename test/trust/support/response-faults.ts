@@ -44,7 +44,7 @@ export interface Fault {
   readonly passed: Outcome;
   /** The outcome of every request in `observe` mode, if it differs from `passed`. */
   readonly observed?: Outcome;
-  /** True if the fault ends only with a timeout. */
+  /** True if only a timeout ends the fault. */
   readonly isSilent?: boolean;
   /** True if body bytes keep arriving, so that only the time limit on the whole exchange can end it. */
   readonly isEndless?: boolean;

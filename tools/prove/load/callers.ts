@@ -3,7 +3,7 @@ import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import type { RawResponse } from '../../../bench/raw-request.ts';
 import type { Ask } from './load-client.ts';
 
-/** The callers with private pages. The password of each caller is the caller's name. */
+/** The callers with private pages. Each caller's password is the same as its name. */
 export const CALLERS: readonly string[] = Array.from({ length: 8 }, (_, index) => `caller${index}`);
 /** A caller without any permission. */
 export const STRANGER = 'stranger';

@@ -9,7 +9,7 @@ import { faultsOf, megabytes, untilSockets } from './soak.ts';
 import { withScene } from './processes.ts';
 
 const MAX_BYTES_EACH = 32 * 1024;
-/** With fewer connections, other changes would hide the memory that each connection uses. */
+/** With fewer connections, other changes in memory usage would hide what each connection uses. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
 /** On a busy machine, a connection may seem to close up to this many milliseconds too early. */

@@ -63,7 +63,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
           return counting(violatingAsk(CALLER), 400, () => recorded.push(performance.now()));
         },
       });
-      // The ledger is written every 500 ms. Each kill is made to happen at a different time after the last write.
+      // The ledger is written every 500 ms. Each kill is timed to happen at a different interval after the last write.
       await pause(seconds * 1000 + kill * 137);
       const killedAt = performance.now();
       await gateway.end('SIGKILL');

@@ -31,7 +31,7 @@ last = processorTime();
 setInterval(endTurn, 1).unref();
 process.on('SIGUSR2', () => {
   writeFileSync(process.env['PROBE_FILE'] ?? '', JSON.stringify({ turnMs: longest / 1000, delayMs: delay.max / 1e6 }));
-  // The next measurement must not include the time for writing the file.
+  // The next measurement must not include the time it takes to write the file.
   last = processorTime();
   longest = 0;
   delay.reset();

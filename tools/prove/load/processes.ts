@@ -266,8 +266,8 @@ export async function untilReloaded(gateway: GatewayProcess, reloads: number): P
 }
 
 /**
- * Returns the configuration shared by all scenarios: all checks enforced, short timeouts, files in the working
- * directory. Only the scenario with a load balancer needs a lame-duck period.
+ * Returns the configuration shared by all scenarios: all checks are enforced, timeouts are short, and files are in the
+ * working directory. Only the scenario with a load balancer needs a lame-duck period.
  */
 function baseConfig(upstreamUrl: string | undefined): Record<string, unknown> {
   return {
