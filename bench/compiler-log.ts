@@ -4,8 +4,8 @@ import { join } from 'node:path';
 /** V8's log of the functions that it optimizes. */
 export interface CompilerLog {
   /**
-   * The Node options that enable the log. V8 writes to it only when it compiles, so the log does not slow down warm
-   * servers.
+   * The Node options that enable the log. V8 writes to the log only when it compiles a function, so the log does not
+   * slow down warm servers.
    */
   readonly options: readonly string[];
   /** The working directory for the process. V8 writes one log file per thread to this folder. */

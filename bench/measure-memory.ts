@@ -25,10 +25,10 @@ const LEAST_ENTRIES = 1000;
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
-  /** Resident memory two seconds after `/readyz` returned 200, before any other request. */
+  /** The resident memory two seconds after `/readyz` returned 200, before any other request was sent. */
   readonly restBytes: number;
   /**
-   * Resident memory two seconds after the warm-up, which consists of a few thousand misses whose responses are then
+   * The resident memory two seconds after the warm-up, which consists of a few thousand misses whose responses are then
    * purged. By then, V8 has compiled the code that the run uses.
    */
   readonly warmRestBytes: number;

@@ -2,7 +2,10 @@ import { rawRequest } from './raw-request.ts';
 
 const GIVE_UP_MS = 10_000;
 
-/** Waits until `/readyz` returns 200. The admin listener opens after the public listener. */
+/**
+ * Waits until `/readyz` returns 200. By then, the public listener is also open, because it opens before the admin
+ * listener.
+ */
 export async function untilReady(adminPort: number): Promise<void> {
   for (const giveUpAt = performance.now() + GIVE_UP_MS; performance.now() < giveUpAt;) {
     const status = await rawRequest(adminPort, '/readyz').then(

@@ -14,7 +14,7 @@ export interface Load {
    * seven digits of the path. If undefined, the path has no key.
    */
   readonly keys?: number | 'fresh';
-  /** The first key, if every key is requested only once. */
+  /** The first key to request if every key is requested only once. */
   readonly firstKey?: number;
 }
 

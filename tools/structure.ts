@@ -85,7 +85,7 @@ function linesOfSubstance(text: string): number {
   return code.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
 }
 
-/** Returns the names that a file imports from files of the tree, as `path#Name`. */
+/** Returns the names that a file imports from other files in the tree, as `path#Name`. */
 function importedNames({ path, text }: SourceFile): string[] {
   return [...text.matchAll(IMPORT)].flatMap(([, names = '', from]) => {
     if (from === undefined) return [];

@@ -5,7 +5,7 @@ import type { Operation } from './stage.ts';
 /** The measured cost of a stage. */
 export interface StageCost {
   readonly nsPerCall: Spread;
-  /** The heap bytes that one call allocates. Undefined if Node does not count them. */
+  /** The number of heap bytes that one call allocates. Undefined if Node does not count them. */
   readonly bytesPerCall: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface Operation<Input = unknown> {
   readonly run: (input: never) => unknown;
 }
 
-/** Creates a stage's operation. The type parameter ensures that both functions have the same input type. */
+/** Creates the measured call of a stage. The type parameter ensures that `run` accepts what `input` returns. */
 export function operation<Input>(input: (index: number) => Input, run: (input: Input) => unknown): Operation {
   return { input, run };
 }

@@ -1,6 +1,6 @@
 import type { Running } from '../process-tree.ts';
 
-/** The environment of a measured server: the upstream, a port, and a folder for files. */
+/** The ports of the upstream and of the measured server, and the folder for the server's files. */
 export interface PeerContext {
   readonly upstreamPort: number;
   readonly port: number;

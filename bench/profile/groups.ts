@@ -48,7 +48,7 @@ export function groupOf({ functionName, url }: CallFrame): string {
   return folder === undefined ? 'Portico: start' : `Portico: ${folder}`;
 }
 
-/** Returns a function's file, relative to the checkout, and its line. */
+/** Returns the location of a function as `file:line`. The file is relative to the checkout. */
 export function placeOf({ url, lineNumber }: CallFrame): string {
   return url === '' ? '' : `${insideOf(url)}:${lineNumber + 1}`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Formats files like the rest of the repository. Does nothing if the formatter is not installed. */
+/** Formats files with the repository's formatter. Does nothing if the formatter is not installed. */
 export function formatFiles(files: readonly string[]): void {
   const prettier = join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
   const args = [prettier, '--write', '--log-level=silent', ...files];

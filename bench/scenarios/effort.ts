@@ -24,8 +24,8 @@ export interface Effort {
 }
 
 /**
- * The effort for the committed results. A scenario that is selected by name is measured with all of its servers, even
- * those that this effort omits.
+ * The amount of work in the runs whose results are committed. If a scenario is selected by name, all of its servers are
+ * measured, including those omitted here.
  */
 export const FULL: Effort = {
   name: 'full',

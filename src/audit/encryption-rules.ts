@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
 
-/** Rules about connections without TLS and certificates that are not verified. */
+/** Rules about unencrypted connections and unverified certificates. */
 export const ENCRYPTION_RULES: readonly AuditRule[] = [
   {
     id: 'passwords-in-the-clear',

@@ -35,8 +35,8 @@ export interface AudienceGuard {
 }
 
 /**
- * Creates an audience guard. `random` returns 0 ≤ x < 1. `demoted` lists the operations that are already demoted.
- * `onDemoted` is called once for each operation that is demoted later.
+ * Creates an audience guard. `random` returns a number that is at least 0 and less than 1. `demoted` lists the
+ * operations that are already demoted. `onDemoted` is called once for each operation that is demoted later.
  */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;

@@ -144,7 +144,10 @@ function forkWorker(): WorkerProcess {
   };
 }
 
-/** Returns the channel to the primary process; in the primary process, returns the channel to a worker. */
+/**
+ * Returns one end of the channel between the primary process and a worker. In a worker, `end` is `process`. In the
+ * primary process, it is the worker.
+ */
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {

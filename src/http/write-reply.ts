@@ -27,7 +27,7 @@ interface ContractStatusOptions<Checked> {
 export interface WriteReplyOptions extends EdgeHeaderOptions {
   /** Returns the gzip form of a stored response. */
   readonly gzip: PageCache['gzip'];
-  /** How long a client may stop reading while a streamed body is sent, in milliseconds. */
+  /** How long a client may stop reading while a streamed body is being sent to it, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 

@@ -160,7 +160,7 @@ interface VerifiedCaller {
  */
 interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** Returns a fresh credential's caller, or undefined if the credential is not fresh. */
+  /** Returns the caller that a credential identifies, or undefined if the credential is not fresh. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
   remember(key: string, name: string, now: number): void;
   /** Forgets a credential. Returns false if the credential was not stored. */

@@ -36,7 +36,7 @@ export interface LedgerBatch {
   /** When the batch was created, in epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
-  /** The entries in the order of their last occurrence, with the most recent one last. */
+  /** The entries, ordered by last occurrence. The most recent one is last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
   /** The number of violations and traffic rows that were lost before they became part of a batch. */

@@ -22,7 +22,7 @@ interface FairQueue<T> {
 
 /** Creates an empty queue. */
 export function createFairQueue<T>(): FairQueue<T> {
-  // The clients, in the order of their turns.
+  // The waiting items of each client. The client whose turn is next comes first.
   const lines = new Map<string, Set<T>>();
   const remove = (client: string, line: Set<T>, item: T) => {
     if (line.delete(item)) queue.size -= 1;

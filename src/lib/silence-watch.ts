@@ -1,6 +1,6 @@
-/** A reason for tolerating silence for longer than the timeout. */
+/** A reason to tolerate silence for longer than the timeout. */
 interface SilenceExcuse {
-  /** Returns whether this reason for silence currently applies. */
+  /** Returns whether this reason currently applies. */
   readonly excused: () => boolean;
   /** How long silence is tolerated for this reason, in milliseconds. */
   readonly patienceMs: number;

@@ -1,4 +1,4 @@
-/** Headers in order, as pairs of name and value. Names keep their original case. */
+/** Headers in order, as name-value pairs. Names keep their original case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
 /** Converts a list of alternating names and values to pairs. */

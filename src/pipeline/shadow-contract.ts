@@ -26,7 +26,7 @@ export interface ShadowContract {
     look: DecodedResponse,
     json: unknown,
   ): void;
-  /** Records that a request is finished, so that it can be compared when the process is less busy. */
+  /** Marks a request as finished. It is compared later, when the process is less busy. */
   requestFinished(trace: Trace): void;
   /** Returns the number of requests that were not compared because too many were waiting. */
   dropped(): number;

@@ -61,7 +61,7 @@ export function visibleHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => VISIBLE.test(name));
 }
 
-/** Where and when to store a page. */
+/** The dependencies of `storePage`, and the key of the page to store. */
 interface StorePlace {
   readonly cache: PageCache;
   readonly fill: Fill;

@@ -201,7 +201,7 @@ export function connectRedis(
       attempt((to) => runScript(to, script, { keys, args, bytes }), waitMs),
     async subscribe(channel, heard) {
       subscriptions.push({ channel, heard });
-      // If there is no client or its connection fails, the next client subscribes.
+      // If there is no client, or if its connection fails, the next client subscribes to the channel.
       await client?.subscribe(channel, heard).catch(() => undefined);
     },
     isAvailable: () =>

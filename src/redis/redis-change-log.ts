@@ -263,7 +263,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const follow = async () => {
     const blocking = redis.duplicate();
     closing.signal.addEventListener('abort', () => blocking.close(), { once: true });
-    // Usually, both connections open soon. An attempt before then would only cause a longer wait.
+    // Both connections usually open quickly. An attempt made before then would fail, and the next one would be made
+    // only after RETRY_MS.
     await Promise.all([redis, blocking].map((one) => untilAvailable(one, RETRY_MS)));
     while (!closing.signal.aborted) {
       try {

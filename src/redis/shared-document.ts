@@ -7,7 +7,7 @@ import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.
  * merges them into the document as soon as Redis can be reached. Nothing happens before `start` is called.
  */
 export interface SharedDocument<T> {
-  /** Merges the copy and the document for the first time. From then on, merges them at intervals. */
+  /** Merges the copy and the document, and then merges them again at regular intervals. */
   start(): Promise<void>;
   /**
    * Merges the copy and the document after a change to either of them. Resolves to false if Redis cannot be reached.

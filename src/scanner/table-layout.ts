@@ -165,5 +165,5 @@ export const ELEMENT_SLOT = 1;
 
 /** Tables begin here. The bytes of the body follow the last table. */
 export const TABLES = 278528;
-/** The number of zero bytes that follow the body, so that every loop ends. */
+/** The number of zero bytes that follow the body. They ensure that every loop ends. */
 export const PADDING = 32;

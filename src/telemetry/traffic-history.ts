@@ -125,7 +125,7 @@ export function createTrafficHistory(
 interface TrafficArrays {
   /** The requests, with one row per operation and one column per status class. */
   readonly requests: ArrayLike<number>;
-  /** The durations of requests: one row per operation, one column per bucket, and one for all longer durations. */
+  /** The request durations: one row per operation, one column per bucket, and one column for longer durations. */
   readonly duration: ArrayLike<number>;
   /** The cache lookups, with one row per cached operation and one column per cache result. */
   readonly cache: ArrayLike<number>;

@@ -3,7 +3,7 @@ import type { Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** The client whose speed determines the duration of a stream. */
+/** The client to which a stream is attributed. Its speed determines how long the stream stays open. */
 export interface StreamOwner {
   /** The caller's audience. Undefined if no credential was sent. */
   readonly caller: string | undefined;

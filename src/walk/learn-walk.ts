@@ -162,7 +162,7 @@ export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly str
 
 const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);
 
-/** A request for information that the walk through the contract does not provide. */
+/** A request that collects information not provided by the walk through the contract. */
 interface LearnRequest {
   /** The id of the requested operation. Undefined for an undocumented path. */
   readonly operation: string | undefined;

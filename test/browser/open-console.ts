@@ -20,7 +20,7 @@ export interface OpenOptions {
 
 /** Options for a browser context. */
 export interface ContextOptions extends BrowserContextOptions {
-  /** The token that the browser knows. The default is the tests' token. If null, the browser knows none. */
+  /** The admin token that the browser has at first. The default is the test gateways' token. If null, it has none. */
   readonly token?: string | null;
   /** True if the test can advance the clock of the pages. The clock also runs on its own. */
   readonly ownClock?: boolean;

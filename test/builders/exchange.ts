@@ -224,7 +224,7 @@ export function stageIn(
   return async (exchange) => handle(exchange);
 }
 
-/** Creates a violation. A test replaces only the members that matter to it. */
+/** Creates a violation. Tests override only the members that matter to them. */
 export function violationWith(more: Partial<Violation> = {}): Violation {
   return {
     check: 'requests',

@@ -76,7 +76,7 @@ export function oddForms(secrets: OddSecrets): string[] {
     forms.add(text.replaceAll(' ', '_'));
     forms.add(text.replaceAll(/\W/g, ''));
     forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
-    // Without the @, an email address cannot be recognized.
+    // Both functions replace the `@`, without which an email address cannot be recognized.
     if (!/[@%]/.test(text)) forms.add(asToken(text)).add(asId(text));
   }
   return [...forms];

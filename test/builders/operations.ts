@@ -22,7 +22,7 @@ export const EXAMPLE_IDS: Ids = {
   answer: '204',
 };
 
-/** A documented operation as called by tests. */
+/** A documented operation, and how the tests call it. */
 export interface OperationCase {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT';

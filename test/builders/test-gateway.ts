@@ -52,8 +52,8 @@ export interface TestGateway {
   /** All log lines written so far. */
   readonly log: readonly string[];
   /**
-   * Resolves with a request's access log entry once it is written. By then, everything else about the request has been
-   * recorded too.
+   * Resolves with a request's access log entry once it is written. By then, everything else about the request has also
+   * been recorded.
    */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, given as `name{labels}`. */
@@ -120,7 +120,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       },
       log,
       async lineOf(requestId) {
-        // The search runs backward, because a log can be long and the expected line is one of the last.
+        // The search runs backward, because the log can be long and the expected line is near its end.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);

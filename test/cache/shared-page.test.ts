@@ -41,8 +41,8 @@ describe('a page as bytes', () => {
     expect(read(encodePage(pageWith(), 'h'), { maxBytes: 10 })).toBeUndefined();
   });
 
-  // Pages from the future come from a gateway whose clock is ahead. If they were used, they would be fresh for longer
-  // than the configuration allows.
+  // A page that was stored at a future time comes from a gateway whose clock is ahead. If it were used, it would be
+  // fresh for longer than the configuration allows.
   it('is not used if it comes from the future, apart from a small difference between the clocks', () => {
     expect(read(encodePage(pageWith({ storedAt: NOW + 2_001 }), 'h'))).toBeUndefined();
     const early = read(encodePage(pageWith({ storedAt: NOW + 2_000, asOf: NOW + 1_900 }), 'h'));

@@ -27,8 +27,7 @@ interface Given {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Other files in the directory that contains the configuration: their contents, keyed by name. All files are created
-   * with `mode`.
+   * The contents of the other files in the configuration directory, keyed by name. All files are created with `mode`.
    */
   readonly files?: Readonly<Record<string, string>>;
   readonly mode?: number;

@@ -95,11 +95,11 @@ export function unpackImage(busybox: string): UnpackedImage {
 
   for (const name of buildContext()) put(join(packageRoot, name), inImage(`/portico/${name}`));
   fs.symlinkSync(join(packageRoot, 'node_modules'), inImage('/portico/node_modules'));
-  // The types of the sources are checked elsewhere, and checking them takes longer than the build.
+  // The sources are type-checked elsewhere, and checking them here would take longer than the build itself.
   const built = spawnSync(process.execPath, ['tools/build.ts', '--noCheck'], {
     cwd: inImage('/portico'),
     encoding: 'utf8',
-    // The TypeScript compiler would spend a fifth of its time collecting garbage.
+    // With the default setting, the TypeScript compiler spends a fifth of its time on garbage collection.
     env: { ...process.env, GOGC: '400' },
   });
   if (built.status !== 0) throw new Error(`${built.stdout}${built.stderr}`);

@@ -217,7 +217,7 @@ const WORLDS: readonly World[] = [
   },
 ];
 
-/** Adds the mark to a body, regardless of its form. */
+/** Returns the example response of a list, with the mark added to it. */
 function marked(id: ListId, mark: string): unknown {
   const body = exampleOf(id);
   if (id === 'listNodeComments')

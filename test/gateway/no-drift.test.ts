@@ -211,7 +211,7 @@ describe('a server without chaos, in observe mode', () => {
   });
 });
 
-// An account sees the same data in every mode, so it is enough to send all reads in one mode.
+// An account sees the same data in every mode, so every query is sent for every set of ids in only one mode.
 describe.each([
   ['strict', {}, { accounts: propertyRuns(2), everywhere: true }],
   ['staging', { cache: { enabled: false } }, { accounts: propertyRuns(1), everywhere: false }],

@@ -69,7 +69,7 @@ it('what observe records and suggest-allow prints lets the same requests pass in
   await observe.close();
   const text = await suggest(ledger);
   expect(text).toContain("- { method: POST, path: '/services/v2/poll/{id}/ballot.json' } # 1 request");
-  // Clients choose the words in paths, so these words might be personal data.
+  // Clients choose the words in paths, so these words might contain personal data.
   expect(text).not.toMatch(/jana|QA-1|7f9a|a%20b/);
   const config = parse(text) as Record<string, unknown>;
   for (const mode of ['staging', 'strict'])

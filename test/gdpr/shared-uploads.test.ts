@@ -13,7 +13,7 @@ const options = { duplicateWindowSeconds: 600 };
 const attempt = { caller: 'user admin', body: Buffer.from('{"content":"username\\nalice"}'), force: false };
 const ownMemory = () => createUploadMemory(createTestClock(), options);
 
-/** Begins an upload and, if it is not a duplicate, ends it with a status. */
+/** Begins an upload and, unless it is a duplicate, finishes it with a status. */
 async function uploadTo(memory: UploadMemory, status: number | undefined, force = false): Promise<string> {
   const begun = await memory.begin({ ...attempt, force });
   if (begun.verdict === 'duplicate') return begun.because;

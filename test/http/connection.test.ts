@@ -25,7 +25,7 @@ async function listening(listener: RequestListener = (request, response) => resp
   return { ...(await serve(server)), codes, seen, connections };
 }
 
-/** Starts a listener that leaves the responses to the test. */
+/** Starts a listener that sends no responses, but collects them so that the test can send them. */
 async function owing() {
   const responses: ServerResponse[] = [];
   return { ...(await listening((_request, response) => responses.push(response))), responses };

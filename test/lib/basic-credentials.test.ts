@@ -42,7 +42,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
-    // Repeated headers are joined with a comma. Neither of their values may be used as the credential.
+    // Repeated headers are joined with commas. Neither of the two credentials may be used.
     ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
   ])('returns nothing for %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toBeUndefined();

@@ -41,7 +41,7 @@ describe('a fair queue', () => {
     const queue = queueOf('a1', 'b1', 'a2', 'a3', 'b2');
     expect(queue.displace('c')).toBe('a3');
     expect(queue.size).toBe(4);
-    // Both clients have two items, so displacing one client's item with the other's would only swap them.
+    // Both clients have two items, so replacing one client's item with the other's would gain nothing.
     expect(queue.displace('b')).toBeUndefined();
     expect(queue.displace('a')).toBeUndefined();
     expect(queue.displace('c')).toBe('a2');

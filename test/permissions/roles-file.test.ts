@@ -100,7 +100,7 @@ describe('a roles file with errors', () => {
     ['an account without a name', '{roles: {}, accounts: [{roles: []}]}', '/accounts/0', undefined],
     ['an empty file', '', '', undefined],
     ['an undefined alias', '{roles: *x}', '', undefined],
-    // The "billion laughs" attack: each level repeats the one before it, so the file would grow to millions of values.
+    // The "billion laughs" attack: each level repeats the previous one, so the file would expand to millions of values.
     ['too many aliases', `roles: {}\na0: &a0 [x]\n${BOMB}`, '', undefined],
   ])('is rejected for %s', (_, text, pointer, suggestion) => {
     expect(faultsOf(text)).toContainEqual(

@@ -10,7 +10,7 @@ const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
 const SAMPLES = 20_000;
 
-/** Returns the number of random strings that are considered harmless. Every run uses the same strings. */
+/** Returns how many pseudorandom strings are considered harmless. Every run uses the same strings. */
 function missed(alphabet: string, size: number): number {
   const random = createSeededRandom(size);
   const ofAlphabet = alphabet.split('');

@@ -48,7 +48,7 @@ function member(url: string, prefix = 'log'): Member {
  */
 const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
-/** Appends any string to the log, as another version of the gateway might do. */
+/** Appends an arbitrary string to the log, as another version of the gateway might do. */
 const APPEND = {
   source: `
 local number = redis.call('HINCRBY', KEYS[1], 'number', 1)

@@ -133,7 +133,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       invalid: ['{"longer than eight":1}'],
     },
   ],
-  // Unmet expectations are compared as well.
+  // Unmet expectations are also compared.
   expectations: [
     {
       schema: hoping,

@@ -97,7 +97,7 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
 });
 
 describe('the upstream’s `Connection` header', () => {
-  // If a response lost its coding or its length in this way, the client would misread it.
+  // If this header could remove the coding or the length of a response, the client would misread the response.
   it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],

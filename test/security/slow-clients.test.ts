@@ -31,7 +31,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // This body never ends, so it keeps the gateway busy just as an unread body does.
+    // This body never ends, so it keeps the gateway busy just as an unread body would.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;

@@ -73,7 +73,7 @@ const answers: FakeHandler = (request) => {
 
 const showsPrivate = ({ text }: Answer) => text.includes('"visibility"') || text.includes('"recipients"');
 
-/** Returns the expected result of a request for the given levels. */
+/** Returns the expected result of a request when the two checks have these levels. */
 function expected(authentication: Level, permissions: Level, { is, headers }: Credential, target: Target): string {
   if (is === 'malformed') return '400';
   const verified = authentication !== 'off' && (is === 'reader' || is === 'stranger');

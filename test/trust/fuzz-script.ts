@@ -26,7 +26,7 @@ export interface FuzzStep {
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | null;
-  /** The caller's name, or null for none. The password is the name unless `password` is set. */
+  /** The caller's name, or null for a request without a credential. By default, the password equals the name. */
   readonly user: string | null;
   readonly password: string | null;
   readonly upstream: UpstreamAct;

@@ -28,7 +28,7 @@ const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs
 /** The limits for a silent upstream and for one whose body does not end. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
-/** How long a client waits before it gives up. The time is longer if a limit is expected to end the request. */
+/** How long a client waits, in milliseconds. It waits longer if a limit is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
 /** All requests are sent in one hook. They take seconds of CPU time, so the hook can take a minute on a busy machine. */
 const HOOK_MS = 300_000;

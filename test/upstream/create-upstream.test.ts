@@ -654,7 +654,8 @@ describe('the limit on exchanges', () => {
     const rest = ['a', 'b'].map((caller) => send(caller, false).catch(() => undefined));
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 1, queued: 1 });
     const displaced = send('c', false);
-    // An attacker can make up any number of credentials, so a new credential does not get its own turn.
+    // An attacker can make up any number of credentials, so an unverified credential does not get its own turn in the
+    // queue.
     await expect(send('d', false)).rejects.toMatchObject({ kind: 'shed' });
     const other = send('e', false, '198.51.100.1').catch(() => undefined);
     await expect(displaced).rejects.toMatchObject({ kind: 'shed' });

@@ -232,7 +232,7 @@ function failuresOf({ seen, disturbances }: FleetRun) {
   return { failed: seen.failures.filter((one) => !isCut(one)), cut: seen.failures.filter(isCut) };
 }
 
-/** Returns the row for a check that must not find anything. */
+/** Returns the table row for a check that must not find any faults. */
 function bounded(what: string, faults: readonly string[], bound: string, note = ''): Row {
   return {
     what,

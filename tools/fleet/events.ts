@@ -29,11 +29,11 @@ export interface ReadEvent {
   readonly seen: { readonly version: number; readonly audience: string; readonly page: number };
   /** The `Cache-Status` header. */
   readonly cache: string;
-  /** True if the read measured how fast a purge arrives. Such reads are not part of the load. */
+  /** True if the read only measures how fast a purge arrives. Such reads are not part of the load. */
   readonly probe: boolean;
 }
 
-/** A request that did not have the expected result. */
+/** A request that did not produce the expected result. */
 export interface FailureEvent {
   readonly startedAt: number;
   readonly endedAt: number;

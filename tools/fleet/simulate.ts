@@ -107,7 +107,7 @@ interface Gateway {
 
 /**
  * Simulates a fleet: callers, gateways with two cache levels, purges, and one fetch per page. The same seed always
- * returns the same result.
+ * produces the same result.
  */
 export async function simulateFleet(workload: Workload, settings: SimulationSettings): Promise<SimulationResult> {
   const { gateways: count, freshMs, staleMs, redisMs, arrivalMs, seconds, warmUpSeconds } = settings;

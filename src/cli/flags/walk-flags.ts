@@ -10,7 +10,7 @@ export const ID_FLAG: Flag = {
   help: 'An id that no response contains, for example jobId=12.',
 };
 
-/** The flag for the pause between requests during a walk or an examination. */
+/** The flag that sets the pause between requests during a walk or an examination. */
 export const DELAY_FLAG: Flag = {
   name: 'delay',
   value: 'MS',

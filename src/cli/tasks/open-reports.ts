@@ -46,7 +46,8 @@ export function openReports(
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
       const named = file ?? ledgerFlag;
-      // A specified file must exist unless --allow-empty is set. The configured ledger is created by the first request.
+      // A file named on the command line must exist, unless it is named by --ledger and --allow-empty is set. The
+      // configured ledger may be missing, because the first request creates it.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);

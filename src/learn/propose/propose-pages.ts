@@ -19,7 +19,7 @@ export function proposePages({ pages }: Observations, document: DocumentNode, mi
   return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** Returns an action that adds these statements about page sizes to the description of the parameter. */
+/** Returns an action that replaces the parameter's description with one that lists statements about page sizes. */
 function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,

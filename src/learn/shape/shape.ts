@@ -9,13 +9,13 @@ interface FieldShape {
   readonly shape: Shape;
 }
 
-/** Counts of the strings at one place in responses. */
+/** Counts of the strings that occur at a particular place in responses. */
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
 }
 
-/** Counts of the integers at one place in responses. */
+/** Counts of the integers that occur at a particular place in responses. */
 export interface IntegerCounts {
   seen: number;
   /** The number of integers that do not fit in 32 bits. */
@@ -25,17 +25,17 @@ export interface IntegerCounts {
   instants: number;
 }
 
-/** The number of arrays at one place in responses, and the shape of their elements. */
+/** The number of arrays that occur at a particular place in responses, and the shape of their elements. */
 interface ArrayCounts {
   seen: number;
   readonly items: Shape;
 }
 
-/** Counts of the objects at one place in responses, and the shapes of their members. */
+/** Counts of the objects that occur at a particular place in responses, and the shapes of their members. */
 export interface ObjectCounts {
   /** The number of distinct complete objects. */
   seen: number;
-  /** The number of distinct responses that contained such objects. */
+  /** The number of responses that contained objects that had not been counted before. */
   answers: number;
   /** The number of the last response that was counted. */
   mark: number;
@@ -50,7 +50,10 @@ export interface ObjectCounts {
   map: boolean;
 }
 
-/** The values at one place in responses. A shape contains types, counts and forms, but no values. */
+/**
+ * Describes the values that occur at a particular place in responses. A shape contains types, counts and forms, but no
+ * values.
+ */
 export interface Shape {
   /** The number of values. A value that occurs several times in one item is counted only once. */
   seen: number;

@@ -17,7 +17,7 @@ const ABORTED_CODES = new Set([
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  // The error used when a body's reader stops reading.
+  // The code of the error that occurs when the reader of a body stops reading.
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 

@@ -28,7 +28,7 @@ import { StartFault } from '../../../src/model/fault.ts';
 const loaded = (...overlays: readonly string[]) => loadContract({ ...CONTRACT_DEFAULTS, overlays });
 const withActions = (...actions: readonly OverlayAction[]) => loaded(overlayFile(...actions));
 
-/** Returns the violations in a question list whose first author was changed. */
+/** Returns the violations found in a question list after the author of its first question is changed. */
 function judged(one: Contract, author: Record<string, unknown>, query = '', without: readonly string[] = []): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   const list = example('questions') as { list: Record<string, unknown>[] };

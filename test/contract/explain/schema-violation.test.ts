@@ -172,7 +172,7 @@ describe('undocumented fields', () => {
   });
 });
 
-/** Returns how a response's violations describe the observed values. */
+/** Returns the descriptions of the observed values in the violations of a response. */
 const found = (...asked: Parameters<typeof judge>) => {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map((violation) => violation.found);

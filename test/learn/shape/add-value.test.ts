@@ -3,7 +3,7 @@ import { addValue, type SampleContext } from '../../../src/learn/shape/add-value
 import { emptyShape } from '../../../src/learn/shape/shape.ts';
 
 describe('the shape of a place', () => {
-  // The memory of known facts can mistake a new fact for a known one. Here, `isNew` does so every time.
+  // The record of known facts can mistake a new fact for a known one. In this context, `isNew` always does so.
   const context: SampleContext = {
     responseNumber: 1,
     complete: true,

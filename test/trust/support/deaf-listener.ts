@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 /*
  * A thread that forwards connections to a port until it is told to stop accepting them. The thread then blocks. The
- * operating system queues two more connections and drops the first packet of any after that, so that those connections
- * neither succeed nor fail.
+ * operating system queues two more connections and drops the first packet of every further connection, so that those
+ * connections neither succeed nor fail.
  */
 const { port, blocked } = workerData as { port: number; blocked: Int32Array };
 

@@ -11,7 +11,7 @@ export interface RawRequest {
   readonly earlier: number;
 }
 
-/** Writes any bytes in response to a request, or writes nothing. */
+/** Writes arbitrary bytes in response to a request, or writes nothing. */
 export type Play = (socket: Socket, request: RawRequest) => void;
 
 /** An upstream that writes each response byte by byte, without an HTTP library. */

@@ -132,8 +132,8 @@ async function readProbe(gateway: GatewayProcess): Promise<Omit<Measured, 'what'
 }
 
 /**
- * Sends another client's requests one after another until the client is stopped. Returns the number of requests that
- * failed.
+ * Sends requests from another client, one after another, until `stop` is called. `stop` returns the number of requests
+ * that failed.
  */
 function serveOthers({ port }: GatewayProcess): { stop(): Promise<number> } {
   let isStopped = false;

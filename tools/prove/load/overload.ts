@@ -72,7 +72,7 @@ export function overloadProcess({ seconds, tick }: OverloadOptions, inScene = wi
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: CLIENTS }, Math.min(3, seconds / 2));
     tick('measuring the peak');
-    // The peak is measured with the same number of clients, because each connection has a cost too.
+    // The peak is measured with the same number of clients, because each connection also has a cost.
     const alone = await runLoad({ ...load, connections: CLIENTS }, seconds / 2);
     const result = await overload(gateway, { ...load, connections: CLIENTS }, alone, CLIENTS, { seconds, tick });
     return { cases: result.counts.sent + alone.sent, faults: result.faults, figures: result.figures };

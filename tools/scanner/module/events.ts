@@ -62,7 +62,7 @@ export function writeEvent(slot: u32, kind: u32): bool {
   return true;
 }
 
-/** Writes an event with a number. */
+/** Writes an event whose value is a number. Returns false if the buffer is full. */
 export function writeNumber(slot: u32, kind: u32, value: f64): bool {
   const event = eventsEnd;
   if (!writeEvent(slot, kind)) return false;

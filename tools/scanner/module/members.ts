@@ -122,9 +122,7 @@ function hashOf(at: u32, length: u32): u32 {
   return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;
 }
 
-/**
- * Reads an undocumented member. Returns the position after its value, or 0 if the member is not certain to be valid.
- */
+/** Reads an undocumented member. Returns the position after its value, or 0 if the member may be invalid. */
 function passMember(table: u32, name: u32, nameEnd: u32, depth: u32, stamp: u64): u32 {
   if (load<u32>(table, TABLE_UNDOCUMENTED) == DOUBTED) return 0;
   let at = skipSpace(nameEnd + 1);

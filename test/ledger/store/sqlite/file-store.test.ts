@@ -73,7 +73,7 @@ const startRecording = (...args: string[]) =>
 /** The maximum number of violations that the process records per second. */
 const PER_SECOND = 200;
 
-// The processes run at the same time, because the tests mostly wait for their ledgers to write.
+// The processes run at the same time, because the tests mostly wait for the ledgers to be written.
 describe.concurrent('a process that is killed', () => {
   it('loses only what it has recorded within the last second and what is being written', async () => {
     const path = nextFile();

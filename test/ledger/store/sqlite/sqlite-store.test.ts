@@ -258,7 +258,7 @@ describe('a file that is moved while the store is open', () => {
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // Two gateways have the file open, and each detects the move on its own.
+    // Two gateways have the file open, and each detects on its own that another file has replaced it.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);
