@@ -531,7 +531,7 @@ describe('an exchange fails', () => {
     server.close();
   });
 
-  // undici checks these limits only once or twice a second, so the exchanges wait at the same time.
+  // undici checks these limits only once or twice a second. The exchanges run concurrently to save time.
   it('with `deadline` if the connection is not established in time, no response head arrives or a body stalls', async () => {
     const silent = await startRawServer(() => undefined);
     const stalling = await startRawServer((request) =>

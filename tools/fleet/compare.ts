@@ -20,7 +20,7 @@ export interface Point {
   readonly simulated: PointValues;
 }
 
-/** The largest difference between a measured and a simulated value, as a share of the measured value. */
+/** The largest acceptable difference between a measured and a simulated value, as a fraction of the measured value. */
 export const TOLERANCE = 0.15;
 
 /** Times that the simulation assumes, in milliseconds. */

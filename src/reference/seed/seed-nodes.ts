@@ -242,7 +242,7 @@ export function seedActions(
   all
     .sort((one, other) => one.at - other.at)
     .forEach((action, index) => {
-      // No two actions have the same time, because `moreResults` separates pages by time.
+      // Each action gets a distinct time, because `moreResults` separates pages by time.
       last = Math.max(action.at, last + 1000);
       insertAction(sql, random, index + 1, { ...action, at: last });
     });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-/** Starts a gateway whose shadow contract has these overlays. By default, the gateway stores no pages. */
+/** Starts a gateway whose shadow contract uses these overlays. By default, the gateway stores no pages. */
 const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   startTestGateway({
     upstream: reference,

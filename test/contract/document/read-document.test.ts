@@ -366,7 +366,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Returns the path of a folder that does not exist yet, inside a temporary folder. */
+/** Returns a path inside a temporary folder. No folder exists at that path yet. */
 function newFolder(): string {
   const parent = mkdtempSync(join(tmpdir(), 'portico-document-'));
   folders.push(parent);

@@ -35,7 +35,7 @@ const CONFIGS = {
   observe: { mode: 'observe', checks: { responses: 'report' } },
 } as const;
 
-/** The result of one attempt with a body, including the longest turn of the event loop. */
+/** The result of sending one hostile body, including the duration of the longest turn of the event loop. */
 interface Measured {
   readonly what: string;
   readonly turnMs: number;

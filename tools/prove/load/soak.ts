@@ -169,8 +169,8 @@ export async function untilSockets(gateway: GatewayProcess, wanted: number): Pro
 }
 
 /**
- * Returns the growth over the second half as a share of the last value. The growth is determined by linear
- * regression.
+ * Returns the growth over the second half of the points as a fraction of the last value. The growth is determined by
+ * linear regression.
  */
 function growthOf(points: readonly (readonly [number, number])[]): number {
   const half = points.slice(points.length >> 1);
