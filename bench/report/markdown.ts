@@ -80,7 +80,7 @@ yardstick is the CPU time that a fixed task takes on the same core just before t
 two rows differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
 
 The warm-up sends at least ${formatNumber(requests, 0)} requests. For V8-based servers, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
-are optimized, according to V8’s log. It takes at most ${maxSeconds} s; if a server needed longer, its row states that the warm-up
+are optimized, according to V8’s log. It takes at most ${maxSeconds} s. If a server needs longer, its row states that the warm-up
 was incomplete.
 
 The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of

@@ -9,7 +9,7 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
     '### Latency of a hit at half of the peak, 29 kB, 32 connections',
     '',
     'Latency is measured from the time each request was due, and includes the load generator’s delays.',
-    `Each column shows the median of ${rows[0]?.rounds.length ?? 0} rounds, with the smallest and the largest value in brackets.`,
+    `Each column shows the median of ${rows[0]?.rounds.length ?? 0} rounds, with the smallest and the largest value in parentheses.`,
     '',
     '| server | peak req/s | rate req/s | p50 ms | p99 ms | p99.9 ms | max ms |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
