@@ -20,13 +20,27 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       // on how long the test takes.
       expect([cells[0], cells[2], cells[3], cells[6]]).toEqual(['3', '1', '0', '50%']);
 
-      await page.getByRole('button', { name: 'Pause' }).click();
+      // When the page is paused, the traffic is being fetched, and the timer for fetching the status is running.
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      await page.route('**/api/traffic*', (route) => released.then(() => route.continue()));
+      const fetching = [page.waitForRequest('**/api/traffic*'), page.waitForResponse('**/api/status')];
+      await Promise.all([...fetching, page.clock.fastForward(30_000)]);
+      const fetched: string[] = [];
+      page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+      // The page sends this request in the turn in which it is paused, so nothing may be fetched after it.
+      const marker = '/console/icon.svg';
+      await page.evaluate(`fetch('${marker}'), document.querySelector('[aria-pressed]').click()`);
       await page.getByRole('button', { name: 'Paused' }).waitFor();
-      const before = await page.locator('#updated').innerText();
+      expect(await page.locator('#updated').innerText()).toMatch(/^Updated \d\d:\d\d:\d\d$/);
       await gateway().call('/services/v2/article.json');
-      await page.getByRole('button', { name: 'Paused' }).click();
+      release();
       await page.getByRole('row', { name: /^listArticles GET \S+ 1 / }).waitFor();
-      expect(before).toMatch(/^Updated \d\d:\d\d:\d\d$/);
+      await gateway().call('/services/v2/article.json');
+      await page.clock.fastForward(60_000);
+      await page.evaluate(`fetch('${marker}')`);
+      expect(fetched.slice(fetched.indexOf(marker))).toEqual([marker, marker]);
+      await page.getByRole('button', { name: 'Paused' }).click();
+      await page.getByRole('row', { name: /^listArticles GET \S+ 2 / }).waitFor();
     });
   });
 

@@ -35,7 +35,6 @@ export function usePaused() {
  */
 export function usePoll(path) {
   const [latest, setLatest] = useState(/** @type {Latest} */ ({}));
-  const [paused] = usePaused();
   const refresh = useRef(() => {});
 
   useEffect(() => {
@@ -67,20 +66,22 @@ export function usePoll(path) {
       }
       schedule();
     };
-    const onVisible = () => {
-      if (document.hidden) clearTimeout(timer);
-      else if (!state.paused) void read();
+    const onChange = () => {
+      if (document.hidden || state.paused) clearTimeout(timer);
+      else void read();
     };
     refresh.current = () => void read();
     void read();
-    document.addEventListener('visibilitychange', onVisible);
+    listeners.add(onChange);
+    document.addEventListener('visibilitychange', onChange);
     return () => {
       ended = true;
       clearTimeout(timer);
       reading?.abort();
-      document.removeEventListener('visibilitychange', onVisible);
+      listeners.delete(onChange);
+      document.removeEventListener('visibilitychange', onChange);
     };
-  }, [path, paused]);
+  }, [path]);
 
   // Data for another path must not appear on the current page.
   const fits = latest.path === path;
