@@ -1,15 +1,23 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from './command-line.ts';
 
-// Builds the release: JavaScript in dist/. The package takes bin/, config/ and schemas/ directly from the repository.
-// Arguments such as --noCheck, which skips type checking, are passed on to the compiler.
+const HELP = `Compiles the sources to JavaScript in dist/. The package takes bin/, config/ and schemas/ directly from the
+repository.
+
+Usage: npm run build [-- FLAGS]
+
+  --noCheck            Do not check the types.
+  --help               Show this help.`;
+
+const { values } = readCommandLine(HELP, { noCheck: { type: 'boolean', default: false } });
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const args = ['--project', join(root, 'tsconfig.build.json'), ...process.argv.slice(2)];
+const args = ['--project', join(root, 'tsconfig.build.json'), ...(values.noCheck ? ['--noCheck'] : [])];
 const compiled = spawnSync(process.execPath, [compiler, ...args], { stdio: 'inherit' });
 if (compiled.status === 0) {
   // Copies the other files needed by the program, such as the console's pages and the scanner.

@@ -2,24 +2,20 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { configSchema } from '../src/config/config-schema.ts';
+import { readCommandLine } from './command-line.ts';
 
-const HELP = `usage: node tools/config-schema.ts [--check]
+const HELP = `Writes config/portico.schema.json, the schema that editors check config/portico.yaml with.
 
-Writes config/portico.schema.json, the schema that editors check config/portico.yaml with.
+Usage: node tools/config-schema.ts [FLAGS]
 
-  --check   write nothing; exit with 1 if the file is stale
-`;
+  --check              Write nothing. Exit with 1 if the file is stale.
+  --help               Show this help.`;
 
 const path = join(import.meta.dirname, '..', 'config', 'portico.schema.json');
-const args = process.argv.slice(2);
-if (args.some((arg) => arg !== '--check')) {
-  console.log(HELP);
-  process.exitCode = args.includes('--help') ? 0 : 2;
-} else {
-  const fresh = await format(JSON.stringify(configSchema()), { parser: 'json', printWidth: 120 });
-  const stale = !existsSync(path) || readFileSync(path, 'utf8') !== fresh;
-  if (stale && args.includes('--check')) {
-    console.error('config/portico.schema.json is stale: run node tools/config-schema.ts');
-    process.exitCode = 1;
-  } else if (stale) writeFileSync(path, fresh);
-}
+const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
+const fresh = await format(JSON.stringify(configSchema()), { parser: 'json', printWidth: 120 });
+const stale = !existsSync(path) || readFileSync(path, 'utf8') !== fresh;
+if (stale && values.check) {
+  console.error('config/portico.schema.json is stale: run node tools/config-schema.ts');
+  process.exitCode = 1;
+} else if (stale) writeFileSync(path, fresh);

@@ -6,32 +6,23 @@ import { contractFolder } from '../src/contract/contract-files.ts';
 import { parseSource, readSource } from '../src/contract/document/read-document.ts';
 import { escapePointer } from '../src/lib/json-pointer.ts';
 import { StartFault } from '../src/model/fault.ts';
+import { readCommandLine } from './command-line.ts';
 
-const HELP = `usage: node tools/lint-contract.ts [--folder FOLDER] [--help]
+const HELP = `Lints schemas/openapi.yaml with Redocly's recommended rules and those rules of Spectral's "oas" ruleset
+that Redocly does not have. Checks the vendor extensions against schemas/vendor-extensions.schema.json, and that a YAML
+1.1 reader reads the same document. Exits with 1 if there are errors; warnings are printed.
 
-Lints schemas/openapi.yaml with Redocly's recommended rules and those rules of Spectral's "oas" ruleset that Redocly does
-not have. Checks the vendor extensions against schemas/vendor-extensions.schema.json, and that a YAML 1.1 reader reads the
-same document. Exits with 1 if there are errors; warnings are printed.
+Usage: node tools/lint-contract.ts [FLAGS]
 
-  --folder   the folder of another contract
-  --help     show this
-`;
+  --folder FOLDER      The folder of another contract.
+  --help               Show this help.`;
 
 /** Rules in Spectral's `oas` ruleset that Redocly also has, but not in its recommended set (docs/adr/0030). */
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
-/** Parses the arguments, prints the result of the checks and returns the exit code. */
-export async function runLinter(args: readonly string[]): Promise<number> {
-  const [flag, value, ...others] = args;
-  if (args.includes('--help')) {
-    console.log(HELP);
-    return 0;
-  }
-  if (flag !== undefined && (flag !== '--folder' || value === undefined || others.length > 0)) {
-    console.error(`unknown argument ${args.join(', ')}\n\n${HELP}`);
-    return 2;
-  }
-  const { errors, warnings } = await lintContract(value ?? contractFolder());
+/** Checks the contract in a folder, prints the result and returns the exit code. */
+export async function runLinter(folder = contractFolder()): Promise<number> {
+  const { errors, warnings } = await lintContract(folder);
   for (const line of [...errors, ...warnings]) console.error(line);
   console.log(
     `schemas/openapi.yaml: vendor extensions and recommended OpenAPI rules, ${errors.length} errors, ${warnings.length} warnings`,
@@ -115,4 +106,7 @@ function yamlFaults(text: string): string[] {
   return faults;
 }
 
-if (import.meta.main) process.exitCode = await runLinter(process.argv.slice(2));
+if (import.meta.main) {
+  const { values } = readCommandLine(HELP, { folder: { type: 'string' } });
+  process.exitCode = await runLinter(values.folder);
+}

@@ -15,11 +15,17 @@ import {
 } from '@promptctl/go-template-js';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse as parseYaml, stringify } from 'yaml';
+import { readCommandLine } from './command-line.ts';
 
 // Renders the Helm chart without Helm. The engine implements Go's templates and the Sprig functions. This file adds the
 // parts that Helm itself provides: the scope, its own functions, and the validation of the values.
-//   node tools/render-chart.ts            writes deploy/kubernetes.yaml
-//   node tools/render-chart.ts --check    compares the file with the chart
+
+const HELP = `Renders the Helm chart deploy/helm/portico with its default values, and writes the result to deploy/kubernetes.yaml.
+
+Usage: npm run chart [-- FLAGS]
+
+  --check              Write nothing. Exit with 1 if the file differs from the chart.
+  --help               Show this help.`;
 
 const root = join(import.meta.dirname, '..');
 const chartFolder = join(root, 'deploy', 'helm', 'portico');
@@ -132,8 +138,9 @@ function readChart(...path: string[]): string {
 }
 
 if (import.meta.main) {
+  const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
   const text = HEADER + renderedManifests();
-  if (!process.argv.includes('--check')) writeFileSync(target, text);
+  if (!values.check) writeFileSync(target, text);
   else if (readFileSync(target, 'utf8') !== text) {
     console.error('deploy/kubernetes.yaml differs from the chart; run: npm run chart');
     process.exitCode = 1;

@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine } from './command-line.ts';
+
+const HELP = `Lists the production dependencies in CycloneDX format.
+
+Usage: npm run -s sbom [-- FILE]
+
+  FILE                 File for the list. By default, the list is printed.
+  --help               Show this help.`;
 
 /** The parts of a CycloneDX document that change on every run, or that this program reads. */
 export interface Sbom {
@@ -59,7 +67,7 @@ function productionPackages(folder: string): ReadonlySet<string> {
 }
 
 if (import.meta.main) {
-  const [file] = process.argv.slice(2);
+  const [file] = readCommandLine(HELP, {}, 1).words;
   const root = join(import.meta.dirname, '..');
   const text = toStableSbom(root, runNpmSbom(root));
   if (file === undefined) process.stdout.write(text);

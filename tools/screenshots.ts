@@ -7,11 +7,18 @@ import { withUpstreamUrl } from '../src/config/settings.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
+import { readCommandLine } from './command-line.ts';
 
-/*
- * Takes the screenshots of the console in docs/images/*.png or, with --all FOLDER, screenshots of every page. To do so,
- * it simulates the clock and fifteen minutes of traffic to a reference server that injects faults.
- */
+const HELP = `Takes the screenshots of the console in docs/images/*.png. Simulates the clock and fifteen minutes of traffic to a
+reference server that injects faults.
+
+Usage: npm run screenshots [-- FLAGS]
+
+  --all FOLDER         Take screenshots of every page instead, in light mode, in dark mode and at phone size, and write
+                       them to this folder.
+  --help               Show this help.`;
+
+const { all: folderForAll } = readCommandLine(HELP, { all: { type: 'string' } }).values;
 
 const root = join(import.meta.dirname, '..');
 const TOKEN = 'screenshot-token';
@@ -153,13 +160,12 @@ try {
     end,
   );
   await acceptOne(gateway);
-  const [flag, wanted = ''] = process.argv.slice(2);
-  if (flag === '--all') {
-    mkdirSync(wanted, { recursive: true });
+  if (folderForAll !== undefined) {
+    mkdirSync(folderForAll, { recursive: true });
     for (const page of PAGES) {
-      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-light.png`), 'light', DESK);
-      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-dark.png`), 'dark', DESK);
-      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-phone.png`), 'light', PHONE);
+      await shoot(browser, gateway.adminUrl, page, join(folderForAll, `${page}-light.png`), 'light', DESK);
+      await shoot(browser, gateway.adminUrl, page, join(folderForAll, `${page}-dark.png`), 'dark', DESK);
+      await shoot(browser, gateway.adminUrl, page, join(folderForAll, `${page}-phone.png`), 'light', PHONE);
     }
   } else {
     const images = join(root, 'docs', 'images');

@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { readCommandLine } from './command-line.ts';
 import type { RequestFiles } from './request-files.ts';
+
+const HELP = `Checks the layout of src/ against its limits, and counts the files that a request passes through. Exits
+with 1 if a limit is exceeded.
+
+Usage: npm run structure [-- FLAGS]
+
+  --paths              List the files that a request passes through.
+  --help               Show this help.`;
 
 /** A source file and its path under `src`. */
 export interface SourceFile {
@@ -150,6 +159,7 @@ function row(name: string, value: number, limit: number, rest: readonly string[]
 }
 
 if (import.meta.main) {
+  const { paths } = readCommandLine(HELP, { paths: { type: 'boolean', default: false } }).values;
   const root = join(import.meta.dirname, '..');
   const outside = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(root, folder), `../${folder}`));
   const sources = readSources(join(root, 'src'));
@@ -162,8 +172,6 @@ if (import.meta.main) {
   row('sub-folders that import each other', found.mutual.length, 0, found.mutual);
   row('exported types that no other file imports', found.unsharedTypes.length, 0, found.unsharedTypes);
   const entered = measureRequestFiles();
-  // `-- --paths` also lists the files.
-  const paths = process.argv.includes('--paths');
   const limits = requestFileLimits(sources);
   row('files that a cache hit enters', entered.hit.length, limits.hit, paths ? entered.hit : []);
   row('files that a validated cache miss enters', entered.miss.length, limits.miss, paths ? entered.miss : []);

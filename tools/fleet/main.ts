@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { createProgress } from '../../bench/progress.ts';
+import { readCommandLine, wrongUsage } from '../command-line.ts';
 import { assess, figuresOf, type Row } from './assess.ts';
 import { compareRuns, differencesOf, simulateLarge } from './compare.ts';
 import { findPrograms, type Programs } from './programs.ts';
@@ -26,30 +26,22 @@ Usage: npm run fleet [-- FLAGS]
 
 It needs redis-server (or valkey-server) and haproxy (or nginx).
 
-The exit code is 0 if all bounds are met and the simulation differs by at most 15%, 1 if not, and 2 for a wrong command line or a missing program.`;
+The exit code is 0 if all bounds are met and the simulation differs by at most 15%, 1 if not, and 2 for a wrong command
+line or a missing program.`;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    replicas: { type: 'string', default: '4' },
-    callers: { type: 'string', default: '64' },
-    rate: { type: 'string', default: '300' },
-    'write-share': { type: 'string', default: '0.005' },
-    seed: { type: 'string', default: '1' },
-    balancer: { type: 'string' },
-    simulate: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-    undisturbed: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const { values } = readCommandLine(HELP, {
+  seconds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  replicas: { type: 'string', default: '4' },
+  callers: { type: 'string', default: '64' },
+  rate: { type: 'string', default: '300' },
+  'write-share': { type: 'string', default: '0.005' },
+  seed: { type: 'string', default: '1' },
+  balancer: { type: 'string' },
+  simulate: { type: 'boolean', default: false },
+  write: { type: 'boolean', default: false },
+  undisturbed: { type: 'boolean', default: false },
 });
-
-/** Prints a message and exits with the code for an invalid command line. */
-function wrongUsage(message: string): never {
-  console.error(message);
-  process.exit(2);
-}
 
 function numberOf(flag: string, text: string, from: number, to: number): number {
   const value = Number(text);
@@ -143,15 +135,12 @@ async function compare(settings: FleetSettings, programs: Programs, say: (text: 
 // When this process exits, the processes in the run must also exit.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-if (values.help) console.log(HELP);
-else {
-  const settings = settingsOf();
-  const { balancer } = values;
-  if (balancer !== undefined && balancer !== 'haproxy' && balancer !== 'nginx')
-    wrongUsage('--balancer must be haproxy or nginx');
-  const programs = findPrograms(balancer);
-  if ('missing' in programs) wrongUsage(programs.missing.join('\n'));
-  const progress = createProgress(Date.now());
-  const say = (text: string) => progress.say(text);
-  process.exit((await (values.simulate ? compare(settings, programs, say) : check(settings, programs, say))) ? 0 : 1);
-}
+const settings = settingsOf();
+const { balancer } = values;
+if (balancer !== undefined && balancer !== 'haproxy' && balancer !== 'nginx')
+  wrongUsage('--balancer must be haproxy or nginx');
+const programs = findPrograms(balancer);
+if ('missing' in programs) wrongUsage(programs.missing.join('\n'));
+const progress = createProgress(Date.now());
+const say = (text: string) => progress.say(text);
+process.exit((await (values.simulate ? compare(settings, programs, say) : check(settings, programs, say))) ? 0 : 1);

@@ -11,16 +11,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readCommandLine, wrongUsage } from '../command-line.ts';
 import { type Mutation, MUTATIONS, patternOf } from './table.ts';
 
-/**
- * Applies each mutation in the table to a temporary copy of the repository, one at a time, and runs the test file that
- * must detect it. Exits with 1 if a mutation survived or could not be tested.
- *
- *   npm run mutations              all mutations
- *   npm run mutations -- gdpr      mutations whose file or description contains the word
- *   npm run mutations -- --trust   mutations of the guards that `npm run prove` tries
- */
+const HELP = `Removes the guards in tools/mutations/table.ts one at a time, in a temporary copy of the repository, and
+checks that the test of each guard then fails.
+
+Usage: npm run mutations [-- [--trust] [WORD]...]
+
+  WORD                 Only guards whose file or description contains this word. If there are several words, all of them
+                       must occur.
+  --trust              Only the guards that npm run prove covers.
+  --help               Show this help.
+
+The exit code is 0 if every mutation made its test fail, 1 if not, and 2 for a wrong command line.`;
 
 const root = path.resolve(import.meta.dirname, '../..');
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', 'coverage']);
@@ -141,16 +145,12 @@ function baselineFault(copy: string, tests: readonly string[]): string | undefin
   return failed.length > 0 ? `these tests fail without a mutation: ${failed.join('; ')}` : undefined;
 }
 
-const words = process.argv.slice(2).filter((word) => word !== '--trust');
-const onlyTrust = process.argv.includes('--trust');
+const { values, words } = readCommandLine(HELP, { trust: { type: 'boolean', default: false } }, Infinity);
 const chosen = MUTATIONS.filter(
-  ({ file, why, trust }) => (trust === true || !onlyTrust) && words.every((word) => `${file} ${why}`.includes(word)),
+  ({ file, why, trust }) => (trust === true || !values.trust) && words.every((word) => `${file} ${why}`.includes(word)),
 );
 // Without a test file, vitest would run the whole suite.
-if (chosen.length === 0) {
-  console.error(`no mutation matches ${words.join(' ')}`);
-  process.exit(2);
-}
+if (chosen.length === 0) wrongUsage(`No mutation matches ${words.join(' ')}`);
 const copy = copyRepository();
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 process.on('SIGINT', () => process.exit(130));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { createProgress } from '../../bench/progress.ts';
+import { readCommandLine, wrongUsage } from '../command-line.ts';
 import { grouped, type ProofContext, type ProofResult } from './proof.ts';
 import { PROOFS } from './rows.ts';
 import { type ProvenRow, tableOf, writePage } from './trust-page.ts';
@@ -17,25 +17,16 @@ Usage: npm run prove [-- FLAGS]
   --list               List the rows.
   --help               Show this help.
 
-The exit code is 0 only if every row is green.`;
+The exit code is 0 if every row is green, 1 if not, and 2 for a wrong command line.`;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true },
-    'soak-minutes': { type: 'string', default: '5' },
-    'load-seconds': { type: 'string', default: '12' },
-    out: { type: 'string' },
-    write: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const { values } = readCommandLine(HELP, {
+  only: { type: 'string', multiple: true },
+  'soak-minutes': { type: 'string', default: '5' },
+  'load-seconds': { type: 'string', default: '12' },
+  out: { type: 'string' },
+  write: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
 });
-
-/** Prints a message and exits with the code for an invalid command line. */
-function wrongUsage(message: string): never {
-  console.error(message);
-  process.exit(2);
-}
 
 function positive(flag: string, text: string): number {
   const value = Number(text);
@@ -70,11 +61,10 @@ async function runAll(): Promise<readonly ProvenRow[]> {
 // The processes of a scenario must end when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-if (values.help) console.log(HELP);
-else if (values.list) for (const { id, holds } of PROOFS) console.log(`${id.padEnd(20)} ${holds}`);
+if (values.list) for (const { id, holds } of PROOFS) console.log(`${id.padEnd(20)} ${holds}`);
 else {
   const unknown = values.only?.filter((id) => !PROOFS.some((proof) => proof.id === id)) ?? [];
-  if (unknown.length > 0) wrongUsage(`there is no row ${unknown.join(', ')}; --list shows all rows`);
+  if (unknown.length > 0) wrongUsage(`There is no row ${unknown.join(', ')} (--list shows all rows)`);
   if (values.write && values.only !== undefined)
     wrongUsage('--write needs all rows, so it cannot be combined with --only');
   const startedAt = Date.now();

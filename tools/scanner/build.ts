@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCommandLine } from '../command-line.ts';
 
-const HELP = `usage: node tools/scanner/build.ts [--check]
+const HELP = `Compiles the response scanner from tools/scanner/module/ to src/scanner/scanner.wasm.
 
-Compiles the response scanner from tools/scanner/module/ to src/scanner/scanner.wasm.
+Usage: npm run scanner [-- FLAGS]
 
-  --check   write nothing; exit 1 if the committed module is not what the sources compile to
-`;
+  --check              Write nothing. Exit with 1 if the committed module is not what the sources compile to.
+  --help               Show this help.`;
 
 const root = join(import.meta.dirname, '..', '..');
 const target = join(root, 'src', 'scanner', 'scanner.wasm');
@@ -38,15 +39,10 @@ function compileModule(): Buffer {
   }
 }
 
-const args = process.argv.slice(2);
-if (args.some((arg) => arg !== '--check')) {
-  console.log(HELP);
-  process.exitCode = args.includes('--help') ? 0 : 2;
-} else {
-  const fresh = compileModule();
-  const isCurrent = existsSync(target) && readFileSync(target).equals(fresh);
-  if (!isCurrent && args.includes('--check')) {
-    console.error('src/scanner/scanner.wasm is stale: run npm run scanner');
-    process.exitCode = 1;
-  } else if (!isCurrent) writeFileSync(target, fresh);
-}
+const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
+const fresh = compileModule();
+const isCurrent = existsSync(target) && readFileSync(target).equals(fresh);
+if (!isCurrent && values.check) {
+  console.error('src/scanner/scanner.wasm is stale: run npm run scanner');
+  process.exitCode = 1;
+} else if (!isCurrent) writeFileSync(target, fresh);

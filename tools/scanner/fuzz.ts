@@ -1,40 +1,18 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, wrongUsage } from '../command-line.ts';
 
-const HELP = `usage: node tools/scanner/fuzz.ts [--count N] [--seed N]
-
-Mutates the examples of all success responses, and compares the scanner's results with those of the parser and the
+const HELP = `Mutates the examples of all success responses, and compares the scanner's results with those of the parser and the
 validator. Exits with 1 if the scanner accepts a body that they do not accept, or reads something else from it.
 
-  --count   the number of bodies (default 100000)
-  --seed    the same seed makes the same bodies (default: the time)
-`;
+Usage: npm run fuzz:scanner [-- FLAGS]
+
+  --count N            Number of bodies; 100000 by default.
+  --seed N             Seed of the bodies; the time by default. The same seed makes the same bodies.
+  --help               Show this help.`;
 
 const MAX_SHOWN = 2_000;
 
-/** Parses the arguments, prints the result of the comparison and returns the exit code. */
-export async function runFuzz(args: readonly string[]): Promise<number> {
-  try {
-    return await run(args);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    console.error(`${error.message}\n\n${HELP}`);
-    return 2;
-  }
-}
-
-async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { count: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
-  });
-  if (values.help === true) {
-    console.log(HELP);
-    return 0;
-  }
-  const count = Number(values.count ?? 100_000);
-  const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed) || count < 1)
-    throw new TypeError('--count and --seed are integers');
+/** Compares this many bodies, prints the result and returns the exit code. */
+export async function runFuzz(count: number, seed: number): Promise<number> {
   // `fuzz-scanner.ts` takes most of a second to load, and the help text does not need it.
   const { fuzzScanner } = await import('./fuzz-scanner.ts');
   const onProgress = (compared: number) => process.stderr.write(`\r${compared} of ${count}`);
@@ -48,4 +26,11 @@ async function run(args: readonly string[]): Promise<number> {
   return wrong.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) process.exitCode = await runFuzz(process.argv.slice(2));
+if (import.meta.main) {
+  const { values } = readCommandLine(HELP, { count: { type: 'string' }, seed: { type: 'string' } });
+  const count = Number(values.count ?? 100_000);
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (!Number.isSafeInteger(count) || count < 1) wrongUsage('--count must be a positive integer');
+  if (!Number.isSafeInteger(seed)) wrongUsage('--seed must be an integer');
+  process.exitCode = await runFuzz(count, seed);
+}
