@@ -11,7 +11,7 @@ export const THREAD_GROUPS = ['main', 'v8', 'pool', 'worker', 'other'] as const;
 /** The group of a thread: main threads, V8's helpers, libuv's thread pool, Node's worker threads, or others. */
 export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 
-/** The CPU time of each group of threads. */
+/** The CPU time of each thread group. */
 export type CpuTimes = Readonly<Record<ThreadGroup, number>>;
 
 /** Returns the CPU time of a set of processes, in nanoseconds, including the time of threads that have ended. */

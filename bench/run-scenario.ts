@@ -33,7 +33,7 @@ export interface ScenarioRow {
   readonly requestsPerSecond: Spread;
   /** The CPU time of a single request in microseconds, summed over all of the server's processes and threads. */
   readonly cpuUs: Spread;
-  /** The median CPU times by group of threads, in microseconds. */
+  /** The median CPU times by thread group, in microseconds. */
   readonly threadsUs: CpuTimes;
   readonly warmUp: WarmUpResult;
   /** Set if the server is slow and its warm-up is therefore shorter. */

@@ -24,7 +24,7 @@ export interface RequestFiles {
 }
 
 const WARM_UP = 5;
-/** Background work may happen to run during one request but is unlikely to run during each of several. */
+/** Background work may happen to run during one request but is unlikely to run during every one of several requests. */
 const REPETITIONS = 3;
 const SOURCES = pathToFileURL(join(import.meta.dirname, '..', 'src')).href;
 const AUTHORIZATION = `Basic ${Buffer.from('admin:admin').toString('base64')}`;

@@ -60,7 +60,7 @@ function spreadCells({ median, min, max }: Spread): [string, string] {
   return [formatNumber(median), `${formatNumber(min)}–${formatNumber(max)}`];
 }
 
-/** Returns a table of the CPU time per request by thread, the warm-up and the yardstick's time. */
+/** Returns a table that shows the CPU time per request by thread, the warm-up and the yardstick time. */
 function detailsTable(rows: readonly ScenarioRow[]): string[] {
   const head = [
     'CPU µs/request by thread',

@@ -32,7 +32,7 @@ export const FULL: Effort = {
   main: { count: 5, seconds: 0.8 },
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
-  // These parts and servers are omitted because no target needs them or another scenario also measures them.
+  // These parts and servers are omitted because either no target depends on them or another scenario measures them.
   without: ['refused', 'miss-gzip'],
   withoutPeers: [
     'hit-2k/node-http',

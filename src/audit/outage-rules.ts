@@ -4,7 +4,7 @@ import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The idle timeout and the response timeout of most load balancers, in seconds. */
 const BALANCER_SECONDS = 60;
-/** A circuit that opens only after this many consecutive failures, or more, opens too late to help. */
+/** A circuit that opens only after at least this many consecutive failures opens too late to help. */
 const CIRCUIT_OFF = 1000;
 
 /** Rules about load balancers, a failing upstream and restarts. */

@@ -19,7 +19,7 @@ export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly matchingTags: number;
 }
 
-/** Selects the tags in an inventory. */
+/** Determines which tags an inventory lists. */
 export interface InventoryQuery {
   /** Text that the listed tags must contain. */
   readonly text: string;

@@ -191,8 +191,8 @@ function createErrorList(maxErrors: number) {
   const details: ErrorDetail[] = [];
   return {
     /**
-     * Returns all errors. If the upload contains no users and every error concerns a missing part, all errors get the
-     * keyword for an upload without users.
+     * Returns all errors. If the upload contains no users and every error is in the `missing` category, all errors get
+     * the keyword for an upload without users.
      */
     result(hasNoUser: boolean): Pick<CsvCheck, 'violations' | 'details'> {
       if (!hasNoUser || violations.some(({ category }) => category !== 'missing')) return { violations, details };

@@ -14,7 +14,7 @@ type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
   /** The body is larger than the limit. `stream` yields the whole body, including the content of `bytes`. */
   | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
-  /** The source failed, closed too early or paused for too long. `bytes` contains everything received until then. */
+  /** The source failed, closed too early or paused for too long. `bytes` contains everything received before that. */
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
 /** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */

@@ -264,7 +264,7 @@ export function pageOutOfBounds({ page, pageCount, firstPage }: ReturnedPage): P
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** The refusal of a page: the error code, the parameter, and a message with the requested and the allowed value. */
+/** The refusal of a page: the error code, the parameter, and a message with the requested and allowed values. */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;

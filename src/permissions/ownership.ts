@@ -79,7 +79,7 @@ export function ownershipOf(
  */
 export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
-/** Creates the lookup of a node's author. Returns undefined if no lookup is configured. */
+/** Creates the function that looks up a node's author. Returns undefined if no lookup is configured. */
 export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {
   const { lookup, authorPointer } = options;
   if (lookup === undefined) return undefined;

@@ -171,7 +171,7 @@ function inheritanceCycles(roles: Inheritance): string[][] {
   return [...cycles.values()];
 }
 
-/** The data of a roles file that matches the schema. */
+/** The contents of a roles file that matches the schema. */
 interface RawRoles {
   readonly unmapped?: string;
   readonly groups?: readonly string[];

@@ -89,7 +89,7 @@ const MAX_SEEN = 2000;
 const MAX_CHANGES = 4;
 const REMEMBER_EVERY = 16;
 
-/** A remembered response, and the number of different responses for its key since a response was last repeated. */
+/** A remembered response, and how often the response for its key has changed since it was last repeated. */
 interface Remembered extends KnownBody {
   changes: number;
 }

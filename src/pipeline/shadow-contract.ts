@@ -229,7 +229,7 @@ export function contractDifferences(live: CollectedViolations, shadow: Collected
 }
 
 /**
- * Returns the violations that are refused under the first contract but not under the second, and those that are
+ * Returns the violations that cause a refusal under the first contract but not under the second, and those that are
  * reported under the first contract but not found at all under the second.
  */
 function beyond(

@@ -106,8 +106,8 @@ for (const [first, followers] of Object.entries(FOLLOWERS))
 /**
  * Returns whether a word (letters, digits, dashes and underscores) looks random. A word looks random if many of its
  * pairs of characters are rare: unusual letter pairs, letters next to digits, or isolated capitals. The function misses
- * fewer than 1 in 100 random words of 16 characters, and fewer than 1 in 1,000 of 24 characters. It mistakes 3 in 1,000
- * identifiers chosen by people for random words.
+ * fewer than 1 in 100 random words of 16 characters, and fewer than 1 in 1,000 of 24 characters. Of the identifiers
+ * chosen by people, it mistakes 3 in 1,000 for random words.
  */
 export function looksRandom(text: string): boolean {
   if (text.length < MIN_CHARACTERS) return false;

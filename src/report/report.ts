@@ -205,7 +205,7 @@ function countBy(pairs: readonly (readonly [string, number])[]): ReadonlyMap<str
   return counts;
 }
 
-/** Summarizes a report in one line. The line is meaningful even when there was no traffic. */
+/** Summarizes a report in one line. The line is meaningful even if there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
   const countOf = (state: Finding['baselineState']) =>

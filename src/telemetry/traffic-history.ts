@@ -6,7 +6,7 @@ interface TrafficHistoryOptions {
   readonly steps: number;
 }
 
-/** The counts of one time step. */
+/** The counts for one time step. */
 export interface TrafficStep {
   /** The start of the step, in epoch milliseconds. */
   readonly at: number;
@@ -133,7 +133,7 @@ interface TrafficArrays {
    * The durations of exchanges with the upstream. The layout is the same as for `duration`, but with different buckets.
    */
   readonly exchange: ArrayLike<number>;
-  /** The failed exchanges, with one count per kind of failure. */
+  /** The number of failed exchanges for each kind of failure. */
   readonly failures: ArrayLike<number>;
 }
 

@@ -48,7 +48,7 @@ export interface Supervisor {
   start(): Promise<void>;
   /** The workers that are ready. */
   ready(): readonly Worker[];
-  /** The workers that follow the state of the primary process. They are ready or about to be. */
+  /** The workers that follow the state of the primary process. They are ready or about to become ready. */
   joined(): readonly Worker[];
   /** The number of crashes since startup. */
   restarts(): number;

@@ -46,7 +46,7 @@ export interface FakeUpstream {
   close(): Promise<void>;
 }
 
-/** Starts a fake upstream and closes it after the file's tests. */
+/** Starts a fake upstream and closes it after the last test in the file. */
 export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Promise<FakeUpstream> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

@@ -40,7 +40,7 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-/** Starts an OTLP receiver (HTTP with protobuf) and closes it after the file's tests. */
+/** Starts an OTLP receiver (HTTP with protobuf) and closes it after the last test in the file. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

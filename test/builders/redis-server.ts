@@ -11,7 +11,7 @@ import { cleanUpAfterFile } from './clean-up.ts';
 import { tempFolder } from './temp-folder.ts';
 import { until } from './until.ts';
 
-/** A real Redis server on a free port. It is stopped after the file's tests. */
+/** A real Redis server on a free port. It is stopped after the last test in the file. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;

@@ -67,7 +67,7 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in front of an upstream and closes it after the file's tests. */
+/** Starts a gateway in front of an upstream and closes it after the last test in the file. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const { env = {}, clock, waitLameDuck, random = () => 0.5 } = options;
   let { config = {}, roles } = options;

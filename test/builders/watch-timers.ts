@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** The timers with a certain delay that the current test has started. */
+/** The timers with a given delay that the current test has started. */
 export interface WatchedTimers {
   /** Returns the number of timers started so far. */
   started(): number;

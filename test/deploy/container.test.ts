@@ -134,7 +134,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
 
   // The second start reads the compiled code that the first one stored.
   describe('the gateway in the image', { shuffle: false }, () => {
-    // This start stores compiled code, as it does in the Dockerfile. The last test ends the gateway.
+    // This start stores compiled code, as in the Dockerfile. The last test ends the gateway.
     describe('started with its default command', () => {
       let gateway: Awaited<ReturnType<typeof start>>;
       let files: readonly string[];

@@ -16,7 +16,7 @@ import { tempFolder } from '../builders/temp-folder.ts';
 import { faultsOf } from '../config/load-in-folder.ts';
 import { deployFile, imageSettings } from './image.ts';
 
-/** The kinds of objects in the chart, each with its schema and the module of its types. */
+/** The kinds of objects in the chart, each with its schema and the module that defines its types. */
 const KINDS = {
   ConfigMap: [ConfigMap, 'kubernetes-models/v1'],
   Deployment: [Deployment, 'kubernetes-models/apps/v1'],

@@ -29,7 +29,8 @@ describe('the systemd unit', () => {
       const variable = valuesOf(withSecrets, 'Environment').find((one) => one.endsWith(`=%d/${name}`));
       expect(Object.keys(VARIABLES)).toContain(variable?.split('=')[0]);
     }
-    // systemd does not start a unit if a credential's file is missing, so only the required secret is active.
+    // systemd does not start a unit if a credential's file is missing, so the unit loads only the required secret by
+    // default.
     expect(valuesOf(unit, 'LoadCredential')).toHaveLength(1);
   });
 

@@ -45,8 +45,8 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  // If only the elapsed time counted and the clock were set back, the upload would remain a duplicate until the clock
-  // caught up.
+  // If the check considered only the elapsed time, an upload would remain a duplicate after the clock was set back,
+  // until the clock caught up.
   it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);

@@ -100,7 +100,7 @@ describe('the files of overrides', () => {
     ['{"version":1,"overrides":[7]}', 'overrides[0] must be an object'],
     [[stored({ setAt: 'now' })], 'overrides[0].setAt must be an instant'],
     [[stored({ operation: 7 })], 'overrides[0].operation must be text'],
-    // Editing the file must not be a way to bypass the rules for operators.
+    // It must not be possible to bypass the rules for operators by editing the file.
     [[stored({}), stored({ until: '2026-06-04T11:00:00Z' })], 'overrides[1].until: The end must be at most 168 hours'],
     [[stored({ kind: 'level', check: 'permissions', level: 'off' })], 'overrides[0].check:'],
     [[stored({ reason: '' })], 'overrides[0].reason:'],

@@ -71,7 +71,7 @@ describe('targets', () => {
     return { targets, plan, plans, decoded, matched, remember, isKnown };
   }
 
-  /** Returns the text of a request for the list of things with this query. */
+  /** Returns the text of a request for the list, with this query. */
   function things(query?: string, more: Partial<TargetText> = {}): TargetText {
     const target = query === undefined ? THINGS : `${THINGS}?${query}`;
     return { method: 'GET', rawTarget: target, target, path: THINGS, query, ...more };

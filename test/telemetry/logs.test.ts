@@ -15,7 +15,7 @@ import { finishedTrace } from './fixed-trace.ts';
 describe('the access log file', () => {
   const TEMPLATE = '/services/v2/question.json';
 
-  /** Returns the text that the log writes for finished requests. */
+  /** Returns the text that is logged for finished requests. */
   function textOf(traces: readonly Trace[], options: Partial<AccessLogOptions> = {}): string {
     let text = '';
     const log = createAccessLog({

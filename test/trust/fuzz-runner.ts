@@ -73,7 +73,7 @@ export async function replay(script: FuzzScript): Promise<void> {
   }
 }
 
-/** Makes the next replay start new gateways. The current ones are closed after the file's tests. */
+/** Makes the next replay start new gateways. The current ones are closed after the last test in the file. */
 export const forgetPlaces = (): void => places.clear();
 
 async function takeStep(place: Place, mode: FuzzScript['mode'], step: FuzzStep): Promise<string | undefined> {

@@ -30,7 +30,10 @@ const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
 /** How long a client waits, in milliseconds. It waits longer if a limit is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
-/** All requests are sent in one hook. They take seconds of CPU time, so the hook can take a minute on a busy machine. */
+/**
+ * All requests are sent in one hook. They take several seconds of CPU time, so the hook can take a minute on a busy
+ * machine.
+ */
 const HOOK_MS = 300_000;
 /** The number of requests that each gateway receives at the same time. */
 const CONCURRENT = 40;
@@ -71,7 +74,8 @@ function scopeOf(setting: Setting): {
   readonly situations: readonly Situation[];
   readonly connectionFaults: readonly ConnectionFault[];
 } {
-  // `checks.responses` matters only for responses to documented requests, and connection faults leave no response.
+  // `checks.responses` matters only for responses to documented requests. After a connection fault, there is no
+  // response.
   if (setting === 'strict with responses enforced')
     return {
       situations: ['a stale page', 'an expired page', 'a page that is not stored', 'an upload'],

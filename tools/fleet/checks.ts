@@ -28,7 +28,7 @@ export function createStaleness(
   };
 }
 
-/** Returns the reads that showed a copy meant for another caller or role. */
+/** Returns the reads whose caller received a copy meant for another caller or role. */
 export function leaksOf(reads: readonly ReadEvent[]): readonly ReadEvent[] {
   return reads.filter(({ audience, seen }) => seen.audience !== audience);
 }
@@ -51,9 +51,9 @@ interface FillCounts {
    * has removed it. Each of these fetches begins a period.
    */
   readonly periods: number;
-  /** Unnecessary fetches at times when no purge was in progress. */
+  /** Unnecessary fetches while no purge was in progress. */
   readonly excess: readonly FillEvent[];
-  /** Unnecessary fetches at times when a purge was in progress. */
+  /** Unnecessary fetches while a purge was in progress. */
   readonly excessAtPurges: readonly FillEvent[];
   /** The largest number of fetches of a single page in one period. */
   readonly mostPerPeriod: number;

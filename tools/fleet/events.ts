@@ -19,7 +19,7 @@ export interface WriteEvent {
   readonly respondedAt: number;
 }
 
-/** A read, with what the caller received and whose copy it should have received. */
+/** A read: what the caller received, and whose copy the caller should have received. */
 export interface ReadEvent {
   readonly startedAt: number;
   readonly page: number;

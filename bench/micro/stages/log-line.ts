@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createAccessLog } from '../../../src/telemetry/logs.ts';
 import type { Stage } from '../stage.ts';
 
-/** The stage that creates the access log line of a hit. */
+/** The stage that creates the access log line for a hit. */
 export const logLine: Stage = {
   name: 'log line',
   what: 'accessLog.record for a hit, with a stream that discards its input; many lines share one write',

@@ -115,7 +115,7 @@ function sharedEvent(event: OverrideEvent): OverrideEvent {
   return event.event === 'expired' ? { ...event, at: event.override.until } : event;
 }
 
-/** Returns the rules that overrides must follow in a compiled gateway. */
+/** Returns the rules that a compiled gateway's overrides must follow. */
 export function overrideRules({ overrides }: Settings, { plans }: Pick<CompiledGateway, 'plans'>): OverrideRules {
   const targets = [...plans].map(([id, plan]) => [id, overrideTarget(plan)] as const);
   return { operations: new Map(targets), maxHours: overrides.maxHours };

@@ -10,7 +10,7 @@ export interface Upstreams {
   startProbes(): void;
   /** Returns the current upstream if the given one has been replaced. Otherwise, returns the given one. */
   latestOf(upstream: Upstream): Upstream;
-  /** Returns the combined statistics of all upstreams. The circuit state is the current upstream's. */
+  /** Returns the combined statistics of all upstreams. The circuit state is that of the current upstream. */
   stats(): UpstreamStats;
   /** Closes all upstreams. See {@link Upstream.close}. */
   close(graceMs?: number): Promise<void>;

@@ -129,7 +129,7 @@ function createCompiler(
 // escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-/** The Ajv settings for both deciding whether a value is valid and explaining its errors. */
+/** The Ajv settings used both to decide whether a value is valid and to explain its errors. */
 const SETTINGS: Options = {
   strict: true,
   // These keywords do not affect validity. They are evaluated in advisories.ts.

@@ -107,7 +107,7 @@ interface ExplainLimits {
   elements: number;
   /** The number of errors after which a loop over elements or members stops. */
   errors: number;
-  /** True if an `anyOf` that has an intended alternative reports only the errors of that alternative. */
+  /** True if only the intended alternative's errors are reported for an `anyOf` that has an intended alternative. */
   intendedOnly: boolean;
 }
 

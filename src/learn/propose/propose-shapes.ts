@@ -36,7 +36,7 @@ function leavesOpen(document: DocumentNode, reference: string): boolean {
   return schema !== undefined && ['type', '$ref', 'allOf', 'anyOf', 'enum'].every((keyword) => !(keyword in schema));
 }
 
-/** Returns actions that replace the component shared by all undescribed values with a new component for one place. */
+/** Returns actions that give one place a new component instead of the one that all undescribed values share. */
 function asComponent(path: string, place: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const name = freeName(componentName(place), taken);
   taken.add(name);

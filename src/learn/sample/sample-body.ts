@@ -111,14 +111,14 @@ function sampleMembers(
   }
 }
 
-/** Adds a value to the shape that is stored under a path of the contract. */
+/** Adds a value to the shape that is stored under a contract path. */
 function addAt(places: Map<string, Shape>, path: string, value: unknown, item: number, context: SampleContext): void {
   addValue(shapeAt(places, path, context), value, { place: hashOf(path), item }, context);
 }
 
 /**
- * Returns the path under which observations about an undescribed place are stored. The path of a component without a
- * type is not used, because many places share such components.
+ * Returns the path under which observations about a place without a description are stored. The path of a component
+ * without a type is not used, because many places share such components.
  */
 function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
@@ -273,8 +273,8 @@ function vocabularyPath({ sites, written }: PlaceSchema): string {
 }
 
 /**
- * Counts a word once per `item`. A value that is not a plain word is counted but not stored. If an item has already
- * been counted, its value is not new evidence for or against the existence of other words.
+ * Counts a word once per `item`, because repeating a word in the same item is not new evidence of whether other
+ * words exist. A value that is not a plain word is counted but not stored.
  */
 function addWord(
   places: Map<string, Vocabulary>,

@@ -142,7 +142,8 @@ interface Kind {
 
 /**
  * Returns the fingerprints of the entries to remove so that at most `share` entries remain. `entries` must be ordered
- * by last occurrence. The least recently seen entries of the rules that have the most entries are removed first.
+ * by last occurrence. Entries of the rules with the most entries are removed first, beginning with the least recently
+ * seen.
  */
 function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];

@@ -212,7 +212,7 @@ function childrenOf(
   };
 }
 
-/** Returns the fields about edits and the last activity, which exist for all node types. */
+/** Returns the fields that describe edits and the last activity. All node types have these fields. */
 function historyOf(node: NodeRow): Record<string, unknown> {
   const revisionIds = rawIntegers(node.revision_ids);
   return {

@@ -16,8 +16,8 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// Every documented message is within these limits. They prevent the upstream from making the gateway's responses
-// arbitrarily long.
+// These limits prevent the upstream from making the gateway's responses arbitrarily long. All documented messages are
+// within the limits.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 

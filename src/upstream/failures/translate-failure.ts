@@ -93,7 +93,7 @@ function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayErr
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx status is about the request that the gateway composed, so the client cannot fix the problem.
+  // Any other 4xx status is due to the request that the gateway composed, so the client cannot fix the problem.
   return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 

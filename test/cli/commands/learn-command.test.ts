@@ -99,7 +99,7 @@ describe('portico learn --against the reference server', async () => {
     expect(relation?.required).toEqual(names);
     expect(Object.keys(relation?.properties ?? {}).toSorted()).toEqual(names);
     expect(relation?.properties['followed']).toEqual({
-      // Too few distinct nodes have followers to conclude that the fields of a followed node are required.
+      // There are too few distinct nodes with followers to conclude that the fields of a followed node are required.
       type: 'object',
       properties: { id: { type: 'integer', format: 'int64' }, type: { type: 'string' } },
     });

@@ -23,7 +23,7 @@ const SETTINGS = {
 
 const explanationOf = openExplanations(files, { ...SETTINGS, strict: true, schemas: [...files.values()] });
 
-/** Compiles an explanation for a single schema without references to others. */
+/** Compiles an explanation for a single schema that does not refer to other schemas. */
 const explanationOfOne = (schema: SchemaObject) =>
   openExplanations(new Map([['one.json', schema]]), { ...SETTINGS, strict: false })('one.json');
 

@@ -17,7 +17,7 @@ const SECRETS = [
 const secret = fc.constantFrom(...SECRETS);
 const fieldName = fc.constantFrom('alpha', 'betaCount', 'gamma_ray', 'deltaDate', 'isOpen', 'kind', 'epsilon');
 
-/** Values of every type, with secrets among both the values and the keys of maps. */
+/** Values of every type. Secrets occur both as values and as the keys of maps. */
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },

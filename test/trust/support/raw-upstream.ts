@@ -19,7 +19,7 @@ export interface RawUpstream {
   readonly port: number;
   /** The currently open sockets. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Receives each new connection. It can be replaced, for example to never complete a TLS handshake. */
+  /** Receives each new connection. A test can replace it, for example to leave a TLS handshake incomplete. */
   accept: (socket: Socket) => void;
   /** Resumes listening on the same port. */
   listen(): Promise<void>;
@@ -29,7 +29,7 @@ export interface RawUpstream {
 
 const HEAD_END = '\r\n\r\n';
 
-/** Starts a listener that passes each connection to `accept`. The listener is closed after the file's tests. */
+/** Starts a listener that passes each connection to `accept`, and closes it after the last test in the file. */
 export async function startRawUpstream(accept: (socket: Socket) => void): Promise<RawUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -14,7 +14,7 @@ const DEMO_ROLES = join(import.meta.dirname, '../../../config/roles.yaml');
 const CALLER = 'admin';
 const COMMENT = 'Written shortly before a crash.';
 const CONNECTIONS = 16;
-/** Each client may have missed one response: the one to its last request. */
+/** Each client may have missed the response to its last request. */
 const MAX_UNSEEN = CONNECTIONS;
 
 /** The options for the scenario. */

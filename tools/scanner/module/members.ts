@@ -22,7 +22,7 @@ import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 import { checkValue } from './value';
 
-/** The number of the last scanned object. Numbers are distinct within a process. */
+/** The number of the last scanned object. Numbers are unique within a process. */
 let objects: u64 = 0;
 
 /**

@@ -17,7 +17,7 @@ const SAFE_DIGITS: u32 = 100;
 const ZERO: u8 = 0x30;
 const POINT: u8 = 0x2e;
 const PLUS: u8 = 0x2b;
-/** The sign of a negative number. */
+/** The minus sign. */
 export const MINUS: u8 = 0x2d;
 
 /** Returns the number of digits that start at `at`. */

@@ -16,7 +16,7 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The sort orders in the form. The others are available in the table header. */
+/** The sort orders in the form. Other sort orders are available in the table header. */
 const ORDERS = [
   ['impact', 'impact'],
   ['count', 'most frequent'],
