@@ -50,7 +50,7 @@ import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
  */
 interface GatewayParts {
   readonly clock?: Clock;
-  /** Waits until the lame-duck period, whose length is passed in milliseconds, is over. */
+  /** Waits for a lame-duck period of the given length. */
   readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
   /** Loads and compiles a contract. A gateway never modifies a contract, so several gateways can share one. */
   readonly loadContract?: (options: ContractOptions) => Contract;
@@ -362,8 +362,8 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
 }
 
 /**
- * Returns the default stream for log lines, which are written in batches. The last batch must be flushed. `isShared` is
- * true if other processes write to the same standard output.
+ * Returns the default stream for log lines, which are written in batches. The caller must flush the last batch.
+ * `isShared` is true if other processes write to the same standard output.
  */
 function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
   // A write to a file is never interleaved with other writes, regardless of its size.

@@ -19,7 +19,7 @@ export interface PorticoVariant {
   readonly maxBytes?: number;
   /** The checkout to measure. The default is this one. */
   readonly checkout?: string;
-  /** Options for Node, used for profiles. */
+  /** Node options, used for profiling. */
   readonly nodeOptions?: readonly string[];
   /** The number of operations in the contract. By default, the contract contains only the documented operations. */
   readonly operations?: number;

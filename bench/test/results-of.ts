@@ -4,7 +4,7 @@ import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 import { spreadOf } from '../spread.ts';
 
-/** Returns a row of a made-up scenario. */
+/** Returns a row for a made-up scenario. */
 export function row(
   peer: string,
   cpuUs: number,

@@ -95,7 +95,7 @@ interface Live {
   pageCounts: PageCounts;
   baseline: Start['baseline'];
   shadow: ShadowContract | undefined;
-  /** The number of requests that previous shadow contracts did not compare. */
+  /** The number of requests that were not compared with previous shadow contracts because too many were waiting. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
 }

@@ -9,7 +9,7 @@ import { calibrate, type Calibration } from './calibrate.ts';
 import { refusesByIdentity } from './features/create-authenticator.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
-/** What triggered a reload, for the log. */
+/** What triggered a reload, as shown in the log. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
 
 /**

@@ -32,8 +32,8 @@ export interface CacheOptions extends Freshness {
   /** The roles that allow a caller to bypass the cache with `no-cache`. */
   readonly noCacheRoles: readonly string[];
   /**
-   * The fraction, from 0 to 1, of hits on shared pages for which the caller's own response is also fetched and compared
-   * with the stored page.
+   * The fraction of hits on shared pages that are verified, from 0 to 1. For these hits, the caller's own response is
+   * also fetched and compared with the stored page.
    */
   readonly sampleShared: number;
   /**

@@ -57,7 +57,7 @@ function fileAt(path: string, convert: (text: string) => string = (text) => text
 }
 
 // Rewrites imports, because browsers cannot resolve package names. An import map would have to be an inline script,
-// which is forbidden.
+// which the content security policy forbids.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

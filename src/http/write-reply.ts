@@ -187,7 +187,7 @@ function writeStream(
       if (isWaiting) awaitClient();
     },
   });
-  // Most bodies are complete after the first read. In that case, the number is returned immediately.
+  // Most bodies are complete after the first read. In that case, the number of bytes is returned immediately.
   if (state === 'read' && isSent(res)) return bytes;
   isWaiting = true;
   if (state !== 'reading' || res.writableNeedDrain) awaitClient();

@@ -13,7 +13,7 @@ export interface BaselineFile {
   readonly file: string;
   /** True if the file did not exist at startup, so no violations are accepted yet. */
   readonly missing: boolean;
-  /** Returns all entries, including expired entries. */
+  /** Returns all entries, including expired ones. */
   read(): Baseline;
   /** Returns the expired entries. `now` is in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];

@@ -13,7 +13,7 @@ export interface StoreState {
 }
 
 /**
- * The error for a store that currently cannot be reached. The caller must write the same batch again later. If the
+ * The error for a store that cannot currently be reached. The caller must write the same batch again later. If the
  * store has already added the batch, it recognizes the batch number.
  */
 export class StoreUnavailable extends Error {

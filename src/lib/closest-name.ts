@@ -21,7 +21,7 @@ export function closestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** Returns the end of a message, such as `; did you mean page?`, or an empty string if no known name is close. */
+/** Returns the end of a message, such as `; did you mean page?`, or an empty string if no known name is similar. */
 export function didYouMean(written: string, known: Iterable<string>): string {
   const near = closestName(written, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

@@ -101,7 +101,7 @@ export interface Operation {
   /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {
-        /** True if responses are stored by default. `listNodeComments` and `listActions` need a setting. */
+        /** True if responses are stored by default. False for `listNodeComments` and `listActions`. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];

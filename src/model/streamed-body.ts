@@ -78,7 +78,7 @@ export class StreamedBody {
     return this.resume();
   }
 
-  /** Resumes passing parts to the reader after it has paused the body. */
+  /** Resumes passing parts to the reader after the reader has paused the body. */
   resume(): void {
     this.#isReaderPaused = false;
     this.#flush();

@@ -25,7 +25,7 @@ export function whyWithoutEffect(
 export interface Overridden {
   /** Descriptions of the overrides, used only for display. */
   readonly words: readonly string[];
-  /** When the refusal of all requests ends, in epoch milliseconds. */
+  /** The time until which all requests are refused, in epoch milliseconds. */
   readonly disabledUntil: number | undefined;
   /** The maximum staleness of a served response, in seconds, and the end of the override, in epoch milliseconds. */
   readonly forceStale: { readonly maxStaleSeconds: number; readonly until: number } | undefined;

@@ -48,7 +48,7 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
 }
 
-/** The access that verified callers without an account have. */
+/** How verified callers without an account are treated. */
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 

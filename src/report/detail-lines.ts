@@ -157,8 +157,8 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return undefined;
-  // The ledger shortens long locations and masks text that is not a plain name. The missing end becomes `/**`, and each
-  // masked text becomes `{name}`.
+  // The ledger shortens long locations and masks text that is not a plain name. Here, a removed end is replaced with
+  // `/**`, and masked text with `{name}`.
   const path = place.replace(/\/[^/]*…$/, '/**').replaceAll('?', '{name}');
   // An entry for GET also allows HEAD.
   const allowed = method === 'HEAD' ? 'GET' : method;

@@ -45,8 +45,8 @@ interface CompiledTables {
    */
   readonly places: ReadonlyMap<number, readonly string[]>;
   /**
-   * For each node with an expectation, the path of the values in the body to which the expectation applies. A scan can
-   * record values that do not meet it.
+   * For each node with an expectation, the path of the values to which the expectation applies. A scan can record
+   * values that do not meet the expectation.
    */
   readonly expectations: ReadonlyMap<number, readonly string[]>;
 }

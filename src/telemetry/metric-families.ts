@@ -235,7 +235,7 @@ export function createHistogramFamily(
 interface Exemplar {
   readonly traceparent: string;
   readonly seconds: number;
-  /** The end of the observed duration, in epoch milliseconds. */
+  /** The time at which the measurement ended, in epoch milliseconds. */
   readonly at: number;
 }
 

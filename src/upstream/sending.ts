@@ -107,7 +107,7 @@ interface ResponseHead {
 // Old servers send `identity` for a body without a transfer coding (RFC 2616 §3.6).
 const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
-/** A signal for stopping one exchange before its response is complete. */
+/** Stops one exchange before its response is complete. */
 export interface Stop {
   /** The reason why the exchange was stopped. Undefined while it may continue. */
   readonly reason: UpstreamFailure | undefined;

@@ -22,7 +22,7 @@ export interface OpenOptions {
 export interface ContextOptions extends BrowserContextOptions {
   /** The admin token that the browser has at first. The default is the test gateways' token. If null, it has none. */
   readonly token?: string | null;
-  /** True if the test can advance the clock of the pages. The clock also runs on its own. */
+  /** True if the test can advance the pages' clock. The clock also runs on its own. */
   readonly ownClock?: boolean;
 }
 

@@ -87,8 +87,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
   };
   cleanUpAfterFile(async () => {
     await fake.close();
-    // The variables of a test file exist until its worker ends, so the requests would otherwise stay in memory until
-    // then.
+    // A test file's variables exist until its worker ends, so the requests would otherwise stay in memory until then.
     fake.requests.length = 0;
   });
   return fake;

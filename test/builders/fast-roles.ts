@@ -26,7 +26,7 @@ export async function fastRoles(
   return build(more, also);
 }
 
-// The file is built only once, because most test gateways use it and reading and writing YAML is slow.
+// The file is built only once, because most test gateways use it, and reading and writing YAML is slow.
 let plain: Promise<string> | undefined;
 
 async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {

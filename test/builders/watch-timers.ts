@@ -11,8 +11,8 @@ export interface WatchedTimers {
 }
 
 /**
- * Watches the timers that are started with a delay, in milliseconds, during the rest of the current test. A test that
- * knows the delay does not have to wait for it. The timers themselves still work as usual.
+ * Watches timers with the given delay, in milliseconds, that are started during the rest of the current test. A test
+ * that knows the delay does not have to wait for it. The timers themselves still work as usual.
  */
 export function watchTimers(delayMs: number): WatchedTimers {
   const starts = vi.spyOn(globalThis, 'setTimeout');

@@ -68,8 +68,9 @@ describe('a change follower', () => {
     ]);
   });
 
-  // A gateway does not know the number of its own purge until the log contains the purge. In the meantime, a page from
-  // another gateway may have been fetched before the write, even if it has the latest number known to this gateway.
+  // A gateway does not know the number of its own purge until the log contains the purge. Until then, a page from
+  // another gateway may have been fetched before the write, even if the page has the latest number that this gateway
+  // knows.
   it('treats pages as invalid while the log lacks an own change that affects them', () => {
     const { changes, time, isValid } = followed();
     changes.reset({ lineage: 'one', number: 0 });

@@ -209,7 +209,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
   });
 
   // A full server still replies to reads, but no gateway can append its purges. A gateway that considered itself up to
-  // date would serve purged pages for as long as the server is full.
+  // date would serve purged pages for as long as the server remained full.
   it.concurrent('is not in sync while the server accepts no changes', async () => {
     const { url } = await startRedisServer(path);
     const [a, b] = await Promise.all([opened(url), opened(url)]);

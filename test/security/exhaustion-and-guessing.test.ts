@@ -267,7 +267,7 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // After this many refusals, the queue is full, and the address occupies as many positions as it is allowed.
+    // After this many refusals, the queue is full, and the address has taken all the positions that it may use.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
     // No delayed probe has finished or timed out yet.

@@ -6,9 +6,9 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: an upstream sends responses that begin with unexpected bytes. An unsolicited `100 Continue` turned every
- * documented exchange into a 502, even when an upload had already been carried out. A status or reason phrase that Node
- * refuses to write turned the upstream's error into an internal error.
+ * The attack: an upstream sends responses that begin with unexpected bytes. An unsolicited `100 Continue` used to turn
+ * every documented exchange into a 502, even when an upload had already been carried out. A status or reason phrase
+ * that Node refuses to write used to turn the upstream's error into an internal error.
  */
 
 let fake: FakeUpstream;

@@ -486,8 +486,8 @@ describe('the log of several processes in one pipe', () => {
     };
     write();`;
 
-  // If a pipe's reader is slow, large writes to the pipe are split, and writes from other processes can come in
-  // between. The lines of two requests then become a single line that no log reader can parse.
+  // If a pipe's reader is slow, large writes to the pipe are split and can be interleaved with writes from other
+  // processes. The lines of two requests then become a single line that no log reader can parse.
   it('consists of whole lines, however slowly it is read', async () => {
     const slowly = 'dd bs=3000 status=none';
     const child = spawn('sh', [

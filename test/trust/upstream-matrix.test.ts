@@ -69,7 +69,7 @@ interface Case {
   readonly setting: Setting;
 }
 
-/** Returns the situations and connection faults with which a setting is tested. */
+/** Returns the situations and connection faults to use when testing a setting. */
 function scopeOf(setting: Setting): {
   readonly situations: readonly Situation[];
   readonly connectionFaults: readonly ConnectionFault[];

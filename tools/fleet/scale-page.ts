@@ -52,7 +52,7 @@ export function readResults(): ScaleResults {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as ScaleResults) : {};
 }
 
-/** Adds results to the stored results and rewrites all tables on the page. */
+/** Merges new results into the stored ones, and rewrites all tables on the page. */
 export function writeResults(changes: ScaleResults): void {
   const results = { ...readResults(), ...changes };
   writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);

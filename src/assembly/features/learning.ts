@@ -18,7 +18,7 @@ export interface Learning {
   close(): void;
 }
 
-/** Creates the service that samples forwarded responses. Errors in learning never affect a request. */
+/** Creates the service that samples forwarded responses. Errors during learning never affect a request. */
 export function createLearning(
   { learn }: Pick<Settings, 'learn'>,
   { document, observations }: LearnedBefore,

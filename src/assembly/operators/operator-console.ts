@@ -78,7 +78,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
         const isWithdrawn = await baseline.withdraw(fingerprint);
         if (!isWithdrawn) return false;
         await announce(fingerprint, null);
-        // All pages are purged, because some may have been stored only because this violation was accepted.
+        // Some pages may have been stored only because this violation was accepted, so all pages are purged.
         await purge('all');
         return true;
       },

@@ -30,7 +30,7 @@ export interface OperatorView {
   connectGauges?(): void;
 }
 
-/** The sources of the operator's view. */
+/** The services that supply the data in the operator's view. */
 export interface ViewParts {
   readonly metrics: Metrics;
   readonly upstreams: Upstreams;

@@ -154,7 +154,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   path: 'Undocumented paths',
 };
 
-/** Formats proposals for the terminal, grouped by kind and with their confidence and evidence. */
+/** Formats proposals for the terminal, grouped by kind, with the confidence and evidence for each. */
 function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
   return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());

@@ -255,7 +255,7 @@ export interface KnownFields {
   readonly inner: readonly InnerField[];
   /**
    * The field names, in order, of the most recent object without unknown fields. Each object is first compared with
-   * this list, because most objects in a list have the same fields.
+   * these names, because most objects in a list have the same fields.
    */
   order: readonly string[];
 }

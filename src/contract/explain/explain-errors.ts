@@ -30,8 +30,8 @@ export interface SchemaError {
 export type Explain = (value: unknown) => readonly SchemaError[];
 
 /**
- * The default limits. The first elements of an array usually show what is wrong. The limit on errors is the highest
- * that can be configured.
+ * The default limits. Only the first elements of an array are examined, because they usually show what is wrong. The
+ * limit on errors is the highest that can be configured.
  */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, intendedOnly: true };
 

@@ -17,7 +17,7 @@ interface Level {
  * longer.
  */
 const SLOWER = { factor: 4, ms: 250 };
-/** The minimum factor by which the throughput must increase when the concurrency is doubled. */
+/** Each time the concurrency is doubled, the throughput must increase by at least this factor. */
 const GAIN = 1.1;
 const MIN_REQUESTS = 6;
 /** Up to this concurrency, the probe ignores the throughput, because one slow request could distort it. */

@@ -17,8 +17,8 @@ export interface SampleContext extends DistinctFacts {
   /** The current time in epoch milliseconds. */
   readonly now: number;
   /**
-   * Remembers the value of a personal field while the process runs, so that a person's name is recognized even when it
-   * occurs as a field name.
+   * Remembers the value of a personal field for as long as the process runs, so that a person's name is recognized even
+   * when it occurs as a field name.
    */
   readonly remember: (text: string) => void;
   /** Returns whether a name was the value of a personal field. */

@@ -113,7 +113,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
   };
 }
 
-/** The wording of a refusal for each unmet requirement that is not a permission. */
+/** The refusal message for each unmet requirement that is not a permission. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',

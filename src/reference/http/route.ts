@@ -16,7 +16,7 @@ export interface ReferenceContext {
   readonly sql: Sql;
   /** Returns the current time in epoch milliseconds. */
   readonly clock: () => number;
-  /** The server's own absolute URL, including its base path and without a trailing slash. */
+  /** The server's own absolute URL, including its base path but without a trailing slash. */
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;

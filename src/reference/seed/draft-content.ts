@@ -193,7 +193,7 @@ function draftAuthor(random: SeededRandom, users: readonly number[]): number {
   return random.chance(0.15) ? random.pick(DEMO_AUTHORS) : random.pick(users.slice(FIRST_OTHER));
 }
 
-/** Returns a title that suits the type of the node. */
+/** Returns a title that suits the node's type. */
 function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kbentry'): string {
   const [subject, problem] = [random.pick(SUBJECTS), random.pick(PROBLEMS)];
   if (type === 'question') return `What to do when ${subject} ${problem}?`;

@@ -31,7 +31,7 @@ const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
 export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Most errors of the HTTP parser have no code.
+  // Most HTTP parser errors have no code.
   const failureCause = error instanceof errors.HTTPParserError && code === '' ? 'http_protocol_error' : undefined;
   return new UpstreamFailure(kindOf(code, phase), { cause: error, failureCause });
 }

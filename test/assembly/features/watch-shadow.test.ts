@@ -156,8 +156,8 @@ describe('a shadow contract', () => {
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // The second gateway starts its comparison after the first gateway has started its comparisons, so when the second
-    // gateway has finished, the first has finished too.
+    // The second gateway's comparison starts after those of the first gateway, so once it has finished, they have
+    // finished too.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');

@@ -172,7 +172,7 @@ describe('undocumented fields', () => {
   });
 });
 
-/** Returns the descriptions of the observed values in the violations of a response. */
+/** Returns the descriptions of the observed values in a response's violations. */
 const found = (...asked: Parameters<typeof judge>) => {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map((violation) => violation.found);

@@ -48,7 +48,7 @@ describe('the location of a ledger', () => {
     const isShared = name.startsWith('Redis');
     const location = ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server);
     expect(location).toMatchObject({ name, isShared });
-    // A ledger in memory instead of a shared one would silently lose what the gateway counts.
+    // If a ledger in memory could replace a shared one, its counts would be lost without notice.
     if (isShared) expect(location.mayBeReplaced).toBe(false);
   });
 

@@ -21,7 +21,7 @@ function pageWith(text: string): string {
   return page([{ ...ITEM, body: 'TEXT' }]).replace('"TEXT"', () => `"${text}"`);
 }
 
-/** Just below 50,000, the default of `upstream.maxJsonValues`. */
+/** Slightly fewer values than the default of `upstream.maxJsonValues` (50,000) allows. */
 const VALUES = 49_000;
 /** Slightly fewer escapes than the default limit allows. */
 const ESCAPES = 790_000;

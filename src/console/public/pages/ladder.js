@@ -144,7 +144,7 @@ export function LadderPage({ query, status, shownError, announce }) {
 // If no operation or check is selected, the details show the checks that an operator may want to change.
 const isUrgent = ({ next, step }) => next.kind === 'demoted' || next.kind === 'ready' || step !== undefined;
 
-/** The symbol for each next step, so that the matrix does not rely on colors alone. */
+/** The symbol for each next step, so that the matrix does not rely on color alone. */
 const MARKS = { demoted: '▼', ready: '▲', 'not yet': '…', enforced: '✓', off: '–' };
 
 function titleOf(operation, check) {
