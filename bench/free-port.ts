@@ -61,7 +61,7 @@ async function reserve(port: number): Promise<boolean> {
   return false;
 }
 
-/** Returns whether no program listens on a port, at any address. */
+/** Returns whether a port is unused on all IPv4 addresses. */
 async function isUnused(port: number): Promise<boolean> {
   const server = createServer();
   const isOpen = await new Promise<boolean>((resolve) => {

@@ -34,7 +34,7 @@ export interface MemoryResult {
   readonly warmRestBytes: number;
   readonly peakBytes: number;
   readonly endBytes: number;
-  /** The growth of resident memory in the second half of the run, in bytes per million keys. */
+  /** The growth in resident memory during the second half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
   /** The number of stored responses at the end and their size in bytes, according to the metrics. */
   readonly entries: number;

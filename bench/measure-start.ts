@@ -13,7 +13,7 @@ export interface StartResult {
 
 /**
  * Starts Portico several times. Each time, reads its memory usage two seconds after it is ready, without sending any
- * requests. Only the first start of a checkout compiles the modules; later starts read the compiled code that it
+ * requests. Only the first start in a checkout compiles the modules; later starts read the compiled code that it
  * stored.
  */
 export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {

@@ -23,7 +23,7 @@ const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reac
 /** The digits that the upstream replaces to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
-/** How many items, and how many words per item, give a page approximately the required size. */
+/** The number of items, and of words per item, in a page of approximately the required size. */
 const SHAPES: Readonly<Record<PageSize, { items: number; words: number }>> = {
   '2k': { items: 1, words: 74 },
   '29k': { items: 15, words: 87 },

@@ -138,7 +138,7 @@ function treeOf(root: number): number[] {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // The program name comes before the state and the parent, and may contain spaces and parentheses.
+  // The program name, which may contain spaces and parentheses, precedes the state and the parent's id.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 

@@ -136,7 +136,7 @@ export async function startEntry(
   }
 }
 
-/** Requests all keys, if there are several, and warms up the server as the run requires. */
+/** Requests all keys, if there are several, and then warms up the server according to the rule for the run. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /* oxlint-disable typescript/no-unsafe-argument, typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
-// This file is plain JavaScript, so that old versions of Node report one clear line instead of a syntax error.
+// This file is plain JavaScript, so that old versions of Node print a clear message instead of a syntax error.
 import * as crypto from 'crypto';
 import { existsSync } from 'fs';
 import * as nodeModule from 'module';

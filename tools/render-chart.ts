@@ -43,7 +43,7 @@ const parse = (text: string): unknown => parseYaml(text, { version: '1.1' });
 /** Some or all of the chart's values. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
-/** The compiled values.schema.json, kept because compiling it takes longer than rendering. */
+/** The compiled values.schema.json, kept because compiling it takes longer than rendering the chart. */
 let isValid: ValidateFunction | undefined;
 
 /**

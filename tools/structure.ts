@@ -35,9 +35,9 @@ export interface Structure {
   readonly files: number;
   /** The median number of lines per file. */
   readonly medianLines: number;
-  /** The median number of lines of substance per file. Blank lines, comments and imports do not count. */
+  /** The median number of lines per file, not counting blank lines, comments and imports. */
   readonly medianSubstance: number;
-  /** Files with fewer than 15 lines of substance. */
+  /** Files with fewer than 15 lines, not counting blank lines, comments and imports. */
   readonly small: readonly string[];
   /** Folders with more than 24 files, not counting subfolders. */
   readonly crowded: readonly string[];

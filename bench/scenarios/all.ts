@@ -28,8 +28,8 @@ export function partNames(): readonly string[] {
 }
 
 /**
- * Returns the scenarios for a run. If parts were selected, these are the selected scenarios with all their servers.
- * Otherwise, they are the scenarios that the effort includes.
+ * Returns the scenarios for a run: the selected scenarios with all their servers or, if no parts were selected, the
+ * scenarios that the effort does not omit.
  */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);

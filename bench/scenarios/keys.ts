@@ -5,7 +5,7 @@ import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
 /**
- * A cache budget with room for all pages in the largest row. With a smaller budget, that row would consist of misses.
+ * A cache budget with room for all pages in the largest row. With a smaller budget, requests in that row would miss.
  */
 const MAX_BYTES = 2 ** 30;
 

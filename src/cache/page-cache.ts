@@ -59,7 +59,7 @@ const MIN_GZIP_BYTES = 1024;
 export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
   /**
-   * Returns a stored page, unless its freshness ended more than `maxStaleSeconds` ago. Unlike `lookup`, this method
+   * Returns a stored page, unless it became stale more than `maxStaleSeconds` ago. Unlike `lookup`, this method
    * never removes a page.
    */
   lookupStale(key: string, maxStaleSeconds: number): CacheLookup | undefined;

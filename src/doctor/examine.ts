@@ -165,7 +165,7 @@ async function readLists(client: ProbeClient, operations: readonly Operation[]) 
   return { responses, list };
 }
 
-/** Prefixes that are common in installations of the legacy server. */
+/** Path prefixes that are commonly used for the legacy server. */
 const COMMON_PREFIXES = ['', '/qa', '/answers', '/community', '/forum', '/api'];
 
 /** The maximum number of requests sent during the search for the API. */

@@ -97,7 +97,8 @@ export async function respond(client: ProbeClient, request: ProbeRequest): Promi
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /**
- * The maximum size of a response head, in bytes. Real response heads are smaller, so the doctor can report large ones.
+ * The maximum size of a response head, in bytes. It exceeds Portico's own limit, so that the doctor can report heads
+ * that Portico would refuse.
  */
 const MAX_HEAD_BYTES = 64 * 1024;
 

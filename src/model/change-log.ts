@@ -7,7 +7,7 @@ import type { AcceptedViolation } from './ledger-entry.ts';
 export type SharedChange =
   /** Stored pages and page counts are no longer valid: either those with any of the tags, or all of them. */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
-  /** The responses of the operation depend on the caller. */
+  /** The operation's responses depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }
   /** A caller's verified credentials must be verified again. `caller` is a keyed hash of the caller's name. */
   | { readonly kind: 'forget'; readonly caller: string }

@@ -110,8 +110,8 @@ export function pageKey({ operation, pageVersion }: PlannedOperation, exchange: 
   const { audience, target: upstreamTarget, requestedPage } = exchange;
   const keys = keysOf(exchange);
   if (keys.page !== undefined) return keys.page;
-  // If the target has no page number, both keys consist of the same characters. Using one string object for both lets
-  // V8 hash them only once.
+  // If the target has no page number, both keys consist of the same characters. If one string object is used for
+  // both, V8 computes the hash only once.
   const list = upstreamTarget === requestedPage.listTarget ? keys.list : undefined;
   const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });
   keys.page = key;

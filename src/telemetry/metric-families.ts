@@ -92,8 +92,8 @@ export function seriesOf(metrics: readonly Pick<WritableMetric, 'series'>[]): nu
 type LabelSet<Axes extends readonly (readonly string[])[]> = { -readonly [Index in keyof Axes]: Axes[Index][number] };
 
 /**
- * Creates a gauge with one series for each combination of its label values. `read` is called on each scrape. It returns
- * a function that returns the value of a series, or undefined to omit the series.
+ * Creates a gauge with one series for each combination of its label values. `read` is called on each scrape. The
+ * function that it returns provides the value of a series, or undefined to omit the series.
  */
 export function createGaugeFamily<const Axes extends readonly (readonly string[])[]>(
   entry: MetricEntry,

@@ -36,7 +36,7 @@ interface TracingParts {
   /** The name that distinguishes this gateway from its replicas, used as `service.instance.id`. */
   readonly instance: string;
   readonly logger: Logger;
-  /** The setting that turns tracing on. Configuration errors point to it. */
+  /** The setting that turns tracing on. Configuration errors refer to this setting. */
   readonly place: Pick<Fault, 'source' | 'pointer'>;
   /** The maximum duration of an export, including retries. */
   readonly timeoutMs: number;

@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['cli', 'portico.ts'],
 ];
 
-// The files outside src that sources may import.
+// The files outside src that files in src may import.
 const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
 
 const folder = (path: string) => path.split('/')[0] ?? path;

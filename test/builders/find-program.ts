@@ -16,7 +16,7 @@ const PROGRAMS = {
   prometheus: { commands: ['prometheus'], variable: 'PORTICO_PROMETHEUS', debianPackage: 'prometheus' },
   busybox: { commands: ['busybox'], variable: 'PORTICO_BUSYBOX', debianPackage: 'busybox' },
   chromium: {
-    // The headless shell contains the same engine, but takes about half as much CPU time as the full browser.
+    // The headless shell contains the same engine as the full browser, but uses about half as much CPU time.
     commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     variable: 'PORTICO_CHROMIUM',
     debianPackage: 'chromium-headless-shell',

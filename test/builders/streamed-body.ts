@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 /** Records what a body has requested from its source. */
 interface TestSource {
   isPaused: boolean;
-  /** Why the body was destroyed, if that happened before the source ended it. */
+  /** Why the body was destroyed. Undefined unless that happened before the source ended it. */
   aborted: UpstreamFailure | undefined;
   /** Called when the body asks for more data. */
   onResume: (() => void) | undefined;

@@ -41,7 +41,7 @@ it('the launcher does not import names of node:http that load the HTTP client bu
   const lent = Object.entries(Object.getOwnPropertyDescriptors(http)).filter(
     ([, { get, enumerable }]) => get && enumerable,
   );
-  // Only the first three names load the HTTP client. The other two names are plain values with getters.
+  // Reading any of the first three properties loads the HTTP client. The other two are getters for plain values.
   expect(lent.map(([name]) => name).toSorted()).toEqual([
     'CloseEvent',
     'MessageEvent',
@@ -96,7 +96,8 @@ describe('the compile cache of Node', () => {
     expect(readdirSync(cache, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())).not.toEqual([]);
   });
 
-  // Compiled code depends on V8's flags. If both used the same folder, each would replace the other's code.
+  // Compiled code depends on V8's flags. If `serve` and the other commands shared a folder, they would keep
+  // replacing each other's code.
   it('is stored separately for serve and for other commands, because only serve sets V8 flags', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
     folders.push(folder);

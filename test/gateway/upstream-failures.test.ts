@@ -194,7 +194,8 @@ describe('a page that always fails', () => {
     clock.advance(100);
     state.breaks = () => true;
     for (let turn = 0; turn < 5; turn += 1) expect(await ask(PAGE)).toBe(200);
-    // One fetch and three failures: the first failed request was repeated because its connection had been reused.
+    // One fetch, three failures and one retry: the first failed request was retried because its connection had been
+    // reused.
     expect(upstream.requests).toHaveLength(5);
     clock.advance(300);
     expect(await ask(PAGE)).toBe('upstream_reset');

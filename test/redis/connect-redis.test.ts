@@ -73,7 +73,7 @@ const failure = async (result: Promise<unknown>) =>
 needsProgram('redis', 'a connection to Redis', (path) => {
   const set = (redis: Redis) => redis.command('k', ['SET', 'k', 'v']);
 
-  // The tests run at the same time, because in the first two, the servers take a while to reach an agreement.
+  // The tests run at the same time, because in the first two, the servers need some time to agree.
   it.concurrent('follows the sentinels to a new primary', async () => {
     // By default, a primary waits five seconds for more replicas before it sends its data to the first.
     const primary = await startRedisServer(path, ['--repl-diskless-sync-delay', '0']);
@@ -319,7 +319,7 @@ needsProgram('redis', 'a connection over TLS', (path) => {
 });
 
 describe('a connection to Redis without a server', () => {
-  // A server's error can repeat a command's arguments, and a library's error can contain the URL.
+  // A server error can contain a command's arguments, and a library error can contain the URL.
   it('never repeats the URL, the password or the arguments', async () => {
     const { redis, states } = connect({ url: 'redis://someone:hunter2@127.0.0.1:1' });
     await until(() => states.length > 0);

@@ -97,7 +97,7 @@ export function reportOf(
 /** The rendering options that the tests use. */
 export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colors: false };
 
-/** A report with hostile strings in a violation in each state, and in a gateway's name and release. */
+/** A report in which a violation in each state contains hostile strings, as do a gateway's name and release. */
 export const HOSTILE_REPORT: Report = reportOf(
   snapshotWith(
     [

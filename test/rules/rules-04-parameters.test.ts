@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Sends an operation's documented request with this query. The account may use the operation. */
+/** Sends an operation's documented request with this query, using an account that may use the operation. */
 function ask(id: string, query: string, one = gateway) {
   const operation = operationOf(id);
   const { method, body, allowed } = operation;

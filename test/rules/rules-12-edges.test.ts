@@ -210,8 +210,8 @@ describe('rules 12: a drain', () => {
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     await fake.received(1);
     const closed = leaving.close();
-    // Clients whose connections the operating system has already accepted are still served, so it takes a moment before
-    // new connections are refused. Without pauses between the test's attempts, it would take longer.
+    // Clients whose connections the operating system has already accepted are still served, so new connections are
+    // refused only after a moment. Without pauses between the test's attempts, this would take longer.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {
       await pause(20);

@@ -23,7 +23,7 @@ const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Headers that any client may send, each with a mark. */
+/** Headers that any client may send. Each contains the mark. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,

@@ -9,7 +9,7 @@ import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In `observe` mode, the
- * attack takes no credential and hardly any bandwidth. Each of these bodies used to occupy one of the few upstream
+ * attack requires no credential and hardly any bandwidth. Each of these bodies used to occupy one of the few upstream
  * slots until it ended. With 32 slow clients, every other request that needed the upstream received a 503. Therefore,
  * bodies whose duration depends on the client occupy no slot. They count as streams, which have separate limits: in
  * total, per caller and per address. In `observe` mode, streams above these limits are only counted, and only the

@@ -6,7 +6,7 @@ import { PROOFS } from '../../tools/prove/rows.ts';
 import { tableOf } from '../../tools/prove/trust-page.ts';
 import { readText, ROOT } from '../readme/tables.ts';
 
-/** Returns the cells in every row of the table in docs/trust.md, without the table's header row. */
+/** Returns the cells of each row of the table in docs/trust.md, excluding the header row. */
 function rowsOf(page: string): string[][] {
   return page
     .split('\n')

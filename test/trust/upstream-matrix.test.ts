@@ -23,12 +23,12 @@ import {
  * tables in `support/`.
  */
 
-/** The limits for an upstream that is not silent. They are long enough for a busy machine. */
+/** The timeouts for an upstream that is not silent. They are long enough for a busy machine. */
 const LONG = { connectTimeoutMs: 90_000, headersTimeoutMs: 90_000, bodyTimeoutMs: 90_000, totalTimeoutMs: 100_000 };
-/** The limits for a silent upstream and for one whose body does not end. */
+/** The timeouts for a silent upstream and for one whose body does not end. */
 const SHORT = { connectTimeoutMs: 700, headersTimeoutMs: 700, bodyTimeoutMs: 700, totalTimeoutMs: 1200 };
 const SHORT_IN_TOTAL = { ...LONG, totalTimeoutMs: SHORT.totalTimeoutMs };
-/** How long a client waits, in milliseconds. It waits longer if a limit is expected to end the request. */
+/** How long a client waits, in milliseconds. It waits longer if a timeout is expected to end the request. */
 const PATIENCE_MS = { unlimited: 2000, limited: 120_000 };
 /**
  * All requests are sent in one hook. They take several seconds of CPU time, so the hook can take a minute on a busy
@@ -181,7 +181,7 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
   });
   const url = connection?.url ?? `http://127.0.0.1:${upstream.port}`;
   const gateway = await startTestGateway({ upstream: url, config: configWith(LONG), clock });
-  /** Only a silent upstream has short limits, because on a busy machine even a healthy upstream can be slow. */
+  /** Only a silent upstream has short timeouts, because on a busy machine even a healthy upstream can be slow. */
   const limitTo = async (limits: typeof LONG) => {
     if (first?.isSilent !== true) return;
     const { outcome } = await gateway.reload({ config: configWith(limits) });
@@ -218,7 +218,10 @@ const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unl
 const askHealthy = (world: World, one: Case) => ask(world, one, PATIENCE_MS.limited);
 const askBroken = (world: World, one: Case) => ask(world, one, patienceOf(one));
 
-/** Sends each case's request in its situation. After the upstream is repaired, sends all but the writes again. */
+/**
+ * Sends each case's request in the situation that the case requires. Then repairs the upstream and sends all requests
+ * except writes again.
+ */
 async function runWorld(world: World): Promise<void> {
   const askAll = async (situations: readonly Situation[], how: typeof askHealthy, into: Map<number, Result>) => {
     const waiting = world.cases.filter(({ situation }) => situations.includes(situation));

@@ -95,7 +95,7 @@ describe('a limiter', () => {
 describe('a gate', () => {
   const owner = { caller: 'alice', isVerified: true, address: '192.0.2.1' };
 
-  /** Creates a gate whose circuit opens after a number of failures. `fail` can attribute a failure to a page. */
+  /** Creates a gate whose circuit opens after this many failures. `fail` can attribute a failure to a page. */
   function gateWith(failures: number) {
     let now = 1000;
     const gate = createUpstreamGate({ ...UPSTREAM_DEFAULTS, circuit: { failures, openSeconds: 5 } }, () => now);

@@ -20,7 +20,7 @@ export interface SimulationSettings {
   readonly redisMs: number;
   /** The time that a change takes to reach another gateway. */
   readonly arrivalMs: number;
-  /** The number of accounts. If undefined, the accounts in the workload are used. */
+  /** The number of accounts. By default, the workload's own accounts are used. */
   readonly accounts?: number;
   /** The Redis commands per second that a gateway sends while it receives no requests. */
   readonly idleCommandsPerSecond: number;
@@ -69,8 +69,9 @@ const COMMANDS = {
   batchViolation: 12,
 } as const;
 /**
- * How many counts one operation adds to a batch: the number of requests, and one verdict each for authentication,
- * requests, permissions and page bounds. There is one more verdict if a response was fetched or a request was refused.
+ * The number of counts that one operation adds to a batch: a count of requests, and one verdict each for
+ * authentication, requests, permissions and page bounds. If a response was fetched or a request was refused, there is
+ * one more verdict.
  */
 const COUNTS = { any: 5, fetched: 1, refused: 1 } as const;
 /** How long a gateway waits before it tries again to refresh a page that another gateway is already refreshing. */

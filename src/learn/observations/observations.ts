@@ -56,7 +56,7 @@ export interface PageSizes {
   refusedAnswers: number;
   /** The number of pages that were smaller than requested although the list continued, keyed by page size. */
   readonly clamped: Map<number, number>;
-  /** The number of responses that reported each page size, for requests without a page size. */
+  /** For requests without a page size, the number of responses that reported each page size. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;

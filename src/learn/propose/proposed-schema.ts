@@ -91,7 +91,7 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   return {
     ...(required.length > 0 && { required }),
     ...(fields.size > 0 && { properties }),
-    // Member names that are data are omitted. Rare members are omitted as well, because their names may be data, too.
+    // Member names that are data are omitted, and so are rare members, because their names may be data.
     ...(others && { additionalProperties: Object.keys(others).length === 0 || others }),
   };
 }

@@ -7,7 +7,7 @@ interface OverlayDocument {
   readonly overlay: '1.0.0';
   readonly info: { readonly title: string; readonly version: string };
   readonly 'x-evidence': Readonly<Record<string, unknown>>;
-  /** The undocumented paths for which there are no actions, because their bodies were not sampled. */
+  /** The undocumented paths that have no actions because their bodies were not sampled. */
   readonly 'x-portico-undocumented'?: readonly Readonly<Record<string, unknown>>[];
   readonly actions: readonly Readonly<Record<string, unknown>>[];
 }

@@ -197,7 +197,7 @@ function brokenKeywords(placeSchema: PlaceSchema, value: unknown): readonly Rest
     );
     compiled.set(placeSchema, restrictions);
   }
-  // Most places have no restrictions. Returning the same empty array avoids creating another one.
+  // Most places have no restrictions. Returning the existing empty array avoids creating a new one.
   return restrictions.length === 0 ? restrictions : restrictions.filter(({ accepts }) => !accepts(value));
 }
 

@@ -59,7 +59,7 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
           const key = pageCountKey(planned, exchange);
           const learned = counts.learned(key);
           const { page = paging.firstPage } = exchange.requestedPage;
-          // Only a page after the first can be out of bounds.
+          // Only pages after the first can be out of bounds.
           if (learned !== undefined || page <= paging.firstPage || !sharedCounts.mayKnow(key))
             return handle(exchange, key, learned);
           return sharedCounts.find(key).then((count) => handle(exchange, key, count));

@@ -215,7 +215,7 @@ interface SeedIds {
   readonly topics: readonly number[];
 }
 
-/** The private option of a seeded comment. */
+/** The private visibility option of a seeded comment. */
 type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
 /**

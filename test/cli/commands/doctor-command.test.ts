@@ -63,7 +63,7 @@ describe('portico doctor', () => {
     expect(server.requests).toEqual([]);
   });
 
-  // The server chooses realms, headers and errors, and may even repeat the credential in them.
+  // Realms, headers and errors come from the server and may even contain the credential.
   it('never shows the password, nor control characters from the server', async () => {
     const server = await startFakeUpstream(async (request, response) => {
       const answer = await healthy(request, response);

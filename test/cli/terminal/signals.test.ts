@@ -50,7 +50,7 @@ describe('endWithRunner', () => {
       lines.push(line);
       if (line.includes('accounts')) shell.kill('SIGKILL');
     }
-    // The stream ends only when no process has it open, so by then the gateway has drained and exited.
+    // The stream ends only after every process has closed it, so by then the gateway has drained and exited.
     expect(lines.join('\n')).toMatch(/Draining/);
     if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
   });

@@ -596,7 +596,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
   });
 });
 
-// These limits take seconds to expire, so the two ways to forward a request are tested at the same time.
+// These timeouts take seconds to expire, so the two ways to forward a request are tested at the same time.
 describe('forwarding a request, without a body or with one, fails', () => {
   const inBothWays = (test: (send: Way, way: string) => Promise<unknown>) =>
     Promise.all(WAYS.map(([way, send]) => test(send, way)));

@@ -20,7 +20,7 @@ const PLUS: u8 = 0x2b;
 /** The minus sign. */
 export const MINUS: u8 = 0x2d;
 
-/** Returns the number of digits that start at `at`. */
+/** Returns the number of consecutive digits, starting at `at`. */
 function countDigits(at: u32): u32 {
   let count: u32 = 0;
   // The zero bytes after the body end this loop.

@@ -90,7 +90,7 @@ describe.concurrent('a process that is killed', () => {
       if (event === 'recorded' && last.passed === last.written)
         expect(count - writtenAt).toBeLessThanOrEqual(PER_SECOND);
       if (event === 'written') writtenAt = last.recorded;
-      // A slow machine may record fewer violations between two batches; from the third batch on, one is enough.
+      // A slow machine may record fewer violations between two batches, so from the third batch on, one is enough.
       if (batches >= 2 && count - writtenAt > (batches === 2 ? 20 : 0)) recording.kill('SIGKILL');
     }
     if (recording.exitCode === null && recording.signalCode === null) await once(recording, 'exit');
