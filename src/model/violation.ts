@@ -58,7 +58,7 @@ export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
  * Returns whether a violation is only counted and reported. Such a violation neither causes a refusal nor prevents a
- * response from being stored. These violations concern undocumented fields and anything that the contract expects but
+ * response from being stored. It is due either to an undocumented field or to something that the contract expects but
  * does not require.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {

@@ -105,7 +105,7 @@ export interface SharedPageCounts {
   find(key: string): Promise<number | undefined>;
 }
 
-/** The parts of the shared state that page counts need. */
+/** The dependencies of shared page counts. */
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;

@@ -21,7 +21,7 @@ import type { PlannedOperation } from './stage.ts';
 /** The result of checking a request body: its violations, and the code and details to use for a refusal. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
-  /** Violations that are counted but never cause a refusal, because they all concern undocumented members. */
+  /** Violations that are counted but never cause a refusal, because they are all due to undocumented members. */
   readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];

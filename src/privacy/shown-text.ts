@@ -34,7 +34,7 @@ export function createShownText(): typeof shownText {
 
 const ID = /^[\w.:+/=-]{1,128}$/;
 /**
- * The most common form of id. An id of this form is accepted without further checks, because it may contain groups of
+ * The most common id format. An id in this format is accepted without further checks, because it may contain groups of
  * digits that look like a card number.
  */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;

@@ -35,7 +35,7 @@ interface RedisChangeLog extends ChangeLog {
  */
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
-/** The kinds of errors that mean that the server refused a command. All other errors concern the connection. */
+/** The kinds of errors that mean that the server refused a command. All other errors are connection errors. */
 const REFUSALS: ReadonlySet<string> = new Set(['NOPERM', 'OOM', 'READONLY', 'MISCONF', 'NOREPLICAS', 'ERR']);
 /** The maximum number of changes that one read returns. */
 const BATCH = 1_000;

@@ -145,7 +145,7 @@ interface TracingProblem {
   readonly suggestion?: string;
 }
 
-/** Returns the errors in values that the schema cannot check. */
+/** Returns the errors that the schema cannot detect. */
 export function tracingProblems(options: TracingOptions): readonly TracingProblem[] {
   const headers = headersOf(options);
   const { headers: inline, headersFile, resourceAttributes } = options;

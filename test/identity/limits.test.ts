@@ -190,7 +190,7 @@ describe('the work gate', () => {
   const HOME = '192.0.2.1';
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  /** Creates tasks that end when the test ends them. Records the order in which they start. */
+  /** Creates tasks that run until the test ends them, and records the order in which they start. */
   function tasks() {
     const began: string[] = [];
     const ends = new Map<string, PromiseWithResolvers<string>>();

@@ -62,7 +62,7 @@ const STORED = SITUATIONS.slice(0, 3);
 const WRITES: ReadonlySet<Situation> = new Set(['an upload', 'an undocumented write']);
 
 interface Case {
-  /** Identifies the case in its requests. */
+  /** Identifies the requests of this case. */
   readonly id: number;
   readonly fault: Fault;
   readonly situation: Situation;

@@ -4,8 +4,8 @@ import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { SchemaFiles } from '../generate/generate-schemas.ts';
 
 /**
- * The fields or elements that an alternative describes. `open`: the alternative does not restrict them. `none`: the
- * alternative allows no value that could contain them.
+ * The fields or elements that an alternative describes. `open` means that the alternative does not restrict them.
+ * `none` means that the alternative allows no value that could contain them.
  */
 type Described<T> = 'open' | 'none' | T;
 

@@ -22,7 +22,7 @@ export interface LedgerLocation {
   readonly isShared: boolean;
   /**
    * Determines what happens if the store is unusable and `key` is not configured. If true, the gateway logs a warning
-   * and uses an in-memory ledger. The counts in that ledger are lost when the gateway ends, so this may be true only
+   * and uses an in-memory ledger. The counts in that ledger are lost when the gateway stops, so this may be true only
    * for a default location. If false, the gateway does not start.
    */
   readonly mayBeReplaced: boolean;

@@ -29,7 +29,7 @@ export const listActions: LegacyRoute = {
   },
 };
 
-/** Adds an action on a node to the log. */
+/** Logs an action on a node. */
 export function recordAction(sql: Sql, verb: string, userId: number, node: NodeRow, at: number): ActionRow {
   const action = sql.get<ActionRow>(
     `INSERT INTO actions (id, verb, user_id, node_id, node_type, ip, acted_at, extra, private)
