@@ -41,7 +41,7 @@ const unchecked: Entry = {
 };
 
 /**
- * Returns scenarios in which each request causes a fetch of the page. Servers that support validation validate each
+ * Returns scenarios in which each request causes the page to be fetched. Servers that support validation validate each
  * response.
  */
 export function missScenarios({ main, side }: Effort): Scenario[] {

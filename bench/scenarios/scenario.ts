@@ -20,7 +20,7 @@ export interface BenchRequest {
   /** The line in Portico's metrics whose value must grow by at least the number of requests. */
   readonly counted?: RegExp;
   /**
-   * True if every response has undocumented fields, so that Portico counts violations in the `undocumented` category.
+   * True if every response has undocumented fields, which Portico counts as violations in the `undocumented` category.
    */
   readonly undocumented?: boolean;
   /**

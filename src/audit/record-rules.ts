@@ -1,7 +1,7 @@
 import { IN_MEMORY } from '../files/replace-file.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
-/** Rules about logs, the ledger, and the data they show to operators. */
+/** Rules about logs, the ledger and other records of traffic. */
 export const RECORD_RULES: readonly AuditRule[] = [
   {
     id: 'names-in-logs',

@@ -89,7 +89,7 @@ export interface PageCache {
   purgeAll(): number;
   /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Calls `occurs` with each key, and removes the page if the result is false. Returns the number of pages removed. */
+  /** Removes each page for whose key `occurs` returns false. Returns the number of pages removed. */
   retain(occurs: (key: string) => boolean): number;
   /**
    * Returns a number that increases with every purge. A request joins a fetch in progress only if the fetch began after

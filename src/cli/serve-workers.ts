@@ -151,8 +151,8 @@ function forkWorker(): WorkerProcess {
 function portOf(end: Pick<NodeJS.Process, 'send' | 'on'> | ReturnType<typeof cluster.fork>): IpcPort {
   const send = end.send as ((message: unknown, onSent: () => void) => unknown) | undefined;
   return {
-    // The callback receives the error if the process has just exited. Without a callback, the error would be thrown
-    // here and not caught.
+    // If the process has just exited, the callback receives the error. Without a callback, the error would be thrown
+    // here and would not be caught.
     send: (message) => void send?.call(end, message, () => undefined),
     onMessage: (listener) => void end.on('message', listener),
     onClose: (listener) => void end.on('disconnect', listener),

@@ -131,7 +131,7 @@ interface RefusalBucket {
   readonly refused: Map<CheckName, number>;
 }
 
-/** Creates the watch for these operations. It reports each of an operation's checks at most once per window. */
+/** Creates a watch for these operations. It reports the same check of an operation at most once per window. */
 export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
   const windowMs = options.windowSeconds * 1000;
   const watched = new Map<string | undefined, Watched>(

@@ -2,7 +2,7 @@ import { DAY_MS } from '../lib/clock.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-entry.ts';
 import type { LedgerBatch } from './ledger-batch.ts';
 
-/** The state of a store after adding a batch. */
+/** The state of a store after a batch has been added. */
 export interface StoreState {
   /** The number of distinct violations in the store. */
   readonly entries: number;

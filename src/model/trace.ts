@@ -128,8 +128,8 @@ export interface Trace {
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
   /**
-   * The budgets from `rateLimits` in the form of header values (draft-ietf-httpapi-ratelimit-headers), and the rule
-   * that refused the request.
+   * The budgets from `rateLimits` as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused
+   * the request.
    */
   rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
   /** The error code of the reply. Undefined unless the reply is one of Portico's own errors. */

@@ -125,7 +125,7 @@ interface SharedPageCountsParts {
   readonly isSynced: () => boolean;
 }
 
-/** A count in the form in which it is stored outside the process. */
+/** A page count as stored outside the process. */
 interface SharedCount {
   readonly pageCount: number;
   /** When the count was learned, in epoch milliseconds. */

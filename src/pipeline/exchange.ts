@@ -27,7 +27,7 @@ export interface Exchange extends KnownRequest {
   readonly keys?: TargetKeys | undefined;
   /** Returns the parameters. They are decoded on demand, because cache hits do not need them. */
   readonly values: () => ParameterValues;
-  /** The requested page. Has no meaning for operations without pages. */
+  /** The requested page. Meaningless for operations without pages. */
   readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to the upstream's base path. */
   readonly target: string;

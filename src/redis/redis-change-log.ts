@@ -61,7 +61,7 @@ interface Head extends LogPosition {
 }
 
 /**
- * Checks the log and, if there is a change, appends it. The numbers within a lineage are consecutive, so a reader
+ * Checks the log and appends the given change, if any. The numbers within a lineage are consecutive, so a reader
  * notices every missing entry. A new lineage begins if the log's record of its latest entry is missing or does not
  * match the stream, which means that the server has lost data or that another program has written to the keys. A new
  * lineage also begins if the caller requests it.

@@ -40,7 +40,7 @@ interface CompiledTables {
   /** The names of the members in the excerpt, indexed by slot. */
   readonly names: readonly string[];
   /**
-   * For each table, the path to the objects in the body that the table applies to. A path consists of member names and
+   * For each table, the path in the body to the objects to which the table applies. A path consists of member names and
    * `*` for array elements.
    */
   readonly places: ReadonlyMap<number, readonly string[]>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** The resolution and the length of the history. */
+/** The resolution and length of the history. */
 interface TrafficHistoryOptions {
   readonly stepSeconds: number;
   readonly steps: number;

@@ -22,7 +22,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
       await dialog.getByLabel('Why?').fill('INC-17: <b>too many</b> requests');
       await dialog.getByRole('button', { name: 'Set' }).click();
       const row = page.getByRole('region', { name: 'Active overrides' }).getByRole('row', { name: /^listIdeas/ });
-      // The reason is shown as text, and the name is the one with which the operator signed in.
+      // The reason is shown as plain text, along with the name with which the operator signed in.
       await row.getByText('INC-17: <b>too many</b> requests').waitFor();
       await row.getByText('operator, 127.0.0.1').waitFor();
       await row.getByText(/^in (?:29|30) min/).waitFor();

@@ -8,7 +8,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { challenged } from './open-console.ts';
 
-// The clock stops at the end of the hour, so that all violations belong to the hour in which the page is viewed.
+// The clock stops at the end of the hour, so that all violations fall within the hour in which the page is viewed.
 const endOfHour = startOfHour(Date.now()) + HOUR_MS - 1;
 const clock = () => Math.min(Date.now(), endOfHour);
 

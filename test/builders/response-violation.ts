@@ -1,6 +1,6 @@
 import type { Violation } from '../../src/model/violation.ts';
 
-/** Creates a response violation. A test replaces only the members that matter to it. */
+/** Creates a response violation. Tests replace only the members that matter to them. */
 export function responseViolation(more: Partial<Violation> = {}): Violation {
   return {
     check: 'responses',

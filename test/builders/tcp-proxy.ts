@@ -36,7 +36,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
       });
     }
     client.pipe(server);
-    // Each part waits for the parts before it, so that shortening the delay does not change the order.
+    // Each part waits for all earlier parts, so that the order is preserved even if the delay is shortened.
     let earlier = Promise.resolve();
     const forward = async (part: string | Buffer, due: Promise<unknown>, before: Promise<void>) => {
       await Promise.all([due, before]);

@@ -37,9 +37,9 @@ export interface TestGatewayOptions {
   /** Replaces the timer for the lame-duck period. */
   readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
   /**
-   * Returns the numbers that decide which hits on shared pages are compared with the caller's own copy. By default,
-   * `cache.sampleShared` decides whether all or none are compared. With random numbers, the upstream would occasionally
-   * receive a request that the test does not expect.
+   * Returns the numbers that determine which hits on shared pages are compared with the caller's own copy. By default,
+   * the numbers are constant, so all hits or none are compared, depending on `cache.sampleShared`. With random
+   * numbers, the upstream would occasionally receive a request that the test does not expect.
    */
   readonly random?: () => number;
 }
@@ -105,9 +105,9 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       random,
     });
     let closed: Promise<void> | undefined;
-    // A new connection for each call would take a tenth of the time that the tests spend on requests.
+    // Opening a new connection for each call would account for a tenth of the time that the tests spend on requests.
     const agent = new Agent({ keepAlive: true });
-    // The gateway would keep idle connections open for a while, in case a request is on its way.
+    // If idle connections were left open, a closing gateway would wait for a while in case a request is on its way.
     const closeIdle = () => {
       for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
     };

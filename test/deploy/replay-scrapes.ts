@@ -77,8 +77,8 @@ function replay(before: string, after: string): { series: string; values: string
 }
 
 /**
- * Returns the labels of the operations whose series have the same values as the series of an earlier operation. No
- * rule names an operation, so the rules treat them alike. Most operations get no request, and loading the series of all
+ * Returns the labels of the operations whose series have the same values as the series of an earlier operation. No rule
+ * names an operation, so the rules treat them alike. Most operations receive no requests, and loading the series of all
  * of them would take up much of the test's time.
  */
 function operationsAlike(series: readonly string[]): ReadonlySet<string> {

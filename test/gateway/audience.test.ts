@@ -100,7 +100,7 @@ interface Asking {
   readonly leaves: boolean;
 }
 
-/** What can happen between two groups of concurrent requests. */
+/** A group of concurrent requests, and the circumstances under which they are sent. */
 interface Step {
   readonly before: 'nothing' | 'seconds' | 'half a minute' | 'minutes' | 'a write' | 'a purge';
   readonly upstreamFails: boolean;

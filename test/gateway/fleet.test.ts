@@ -441,7 +441,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     });
 
     // A page shared by callers with the same permissions must not reach a caller with other permissions, no matter
-    // which gateways fetched and serve the page.
+    // which gateway fetched the page and which one serves it.
     it('never serves a page to a caller with other permissions, at any gateway', async () => {
       const audience = {
         operations: { listQuestions: { cache: { audience: 'permissions', assumeImpersonal: true } } },

@@ -18,8 +18,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /**
- * The gateway remembers the meaning of each request target, keyed by the target's text. Only response times may reveal
- * this. In all other respects, a gateway that forgets everything before each request must behave the same way.
+ * The gateway remembers the meaning of each request target, keyed by the target's text. This may affect only response
+ * times. In all other respects, a gateway that forgets everything before each request must behave the same way.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));

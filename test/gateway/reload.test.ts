@@ -330,7 +330,7 @@ describe('after a reload, the credentials', () => {
     expect(await status()).toBe(200);
   });
 
-  // The attack: guessing passwords faster than the limit allows by waiting for reloads.
+  // The attack: a client waits for reloads so that it can guess passwords faster than the limit allows.
   it('that failed still count toward the limit', async () => {
     const config = { authentication: { failures: { limit: 2, windowSeconds: 600 } } };
     const { gateway } = await place({ config });

@@ -18,7 +18,7 @@ async function startGateway(redis: Record<string, unknown>) {
   return startTestGateway({ upstream, config: { redis, adminToken: 'the-token-of-the-test' } });
 }
 
-/** Waits until a metric has a value. */
+/** Waits until a metric has an expected value. */
 function shows(gateway: TestGateway, series: string, isExpected: (value: number) => boolean): Promise<void> {
   return eventually(async () => isExpected(await gateway.metric(series)));
 }

@@ -125,8 +125,8 @@ needsProgram('redis', 'failed logins in a fleet', (path) => {
     expect(await other.guess('alice', '192.0.2.1')).toBe('credentials_refused');
   });
 
-  // A guess must not have to wait until Redis is available again, and the number of guesses must be limited in the
-  // meantime.
+  // While Redis is unavailable, a password guess must not have to wait, and the number of guesses must still be
+  // limited.
   it('count for each gateway alone while Redis is away, and together again later', async () => {
     const server = await startRedisServer(path);
     const [one, other] = [await member(server.url), await member(server.url)];

@@ -27,7 +27,7 @@ describe('boundedMemo', () => {
     expect(remembered('a', { suffix: '-1' })).toBe('a-1');
   });
 
-  // Many of the keys come from requests, so they would fill memory without a limit.
+  // Many of the keys come from requests. Without a limit, they could exhaust memory.
   it('remembers no more keys than its limit', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 0; key < 100; key += 1) remembered(key);

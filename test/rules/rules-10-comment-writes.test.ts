@@ -215,7 +215,7 @@ describe('rules 10: option names are configurable', () => {
     expect([await status('toTheBoss', 'mods'), await status('toTheBoss', 'groups')]).toEqual([201, 400]);
     expect([await status('toUs', 'groups'), await status('toUs', 'mods')]).toEqual([201, 400]);
     expect([await status('recipients', 'groups'), await status('recipients', 'mods')]).toEqual([201, 400]);
-    // The configured names replace the names that Portico would guess.
+    // The configured names replace the names that Portico would otherwise guess.
     expect(await status('moderators', 'idle')).toBe(201);
   });
   it('an unknown meaning is a configuration error at startup', async () => {

@@ -38,7 +38,7 @@ const HEADERS = {
   'X-Odd': `${MARK}-odd`,
 };
 
-/** A well-formed body for an upload or comment, with marks in every documented member and in some undocumented ones. */
+/** A well-formed body for an upload or comment. Every documented member and some undocumented ones contain the mark. */
 const BODY = {
   content: `userId,username\n,${MARK}@mail.example\n`,
   body: `${MARK} the private text`,
@@ -57,7 +57,7 @@ const BAD_BODIES: readonly unknown[] = [
   [MARK],
 ];
 
-/** Queries with marks in parameter names and values. Some of the parameters expect a number or a boolean. */
+/** Queries that contain the mark in parameter names and values. Some of the parameters expect a number or a boolean. */
 const QUERIES = [
   `q=${MARK}%40mail.example&topics=${MARK}-topic`,
   `page=${MARK}&pageSize=${MARK}-size&spaceId=${MARK}&details=${MARK}`,
@@ -65,7 +65,7 @@ const QUERIES = [
   `${MARK}%40mail.example=1&a%20${MARK}=2`,
 ];
 
-/** Responses with marks in every place where an upstream can put text. */
+/** Responses that contain the mark in every place where an upstream can put text. */
 const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
@@ -134,7 +134,7 @@ beforeAll(async () => {
 
 const MODES = ['strict', 'staging', 'observe'];
 
-/** Sends a request with marks in every header. */
+/** Sends a request with the mark in its headers. */
 function send(gateway: TestGateway, target: string, call: Call = {}): Promise<Answer> {
   const requestId = `secrets-${(count += 1)}`;
   awaited.add(requestId);

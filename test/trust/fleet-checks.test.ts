@@ -204,7 +204,7 @@ describe('the page docs/scale.md', () => {
       saturatesFirst: 'Redis (pages and locks)',
     });
     // The fleet needs half a core for each gateway, one core for Redis, and memory for both. A fleet of g gateways
-    // sends 912 g + 8.8 g² commands per second, and one core executes 50,000.
+    // sends 912 g + 8.8 g² commands per second, and one core can execute 50,000.
     expect(largestFleet(fleet, inputs)).toBe(39);
     expect(needs.dollarsPerMonth).toBeCloseTo(6 * 30 + ((10 * 102e6 + 2 * 12e6) / 2 ** 30) * 4, 5);
   });

@@ -35,7 +35,7 @@ describe('a gateway under load', () => {
 
   // The two tests of each pair run at the same time, because the first mostly waits.
   describe('and its restarts', () => {
-    // This test leaves two gateways running for the next pair.
+    // This test leaves two gateways running for the next pair of tests.
     it.concurrent('loses no request in a rolling restart', async () => {
       const { cases, faults } = await rollingRestart({ seconds: 1, perSecond: 60, restarts: 1, tick }, inScene);
       expect(faults).toEqual([]);

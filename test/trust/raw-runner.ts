@@ -9,7 +9,7 @@ export interface RawSide {
   /** Connects to the gateway. If undefined, an ordinary connection is opened. */
   readonly dial?: (port: number) => Socket;
   readonly upstream: { readonly requests: readonly FakeRequest[] };
-  /** Returns the parts of a case's outcome that are different on this side, if any. */
+  /** Returns the parts of a case's expected outcome that differ on this side, if any. */
   readonly differs?: (one: RawCase) => Partial<RawOutcome> | undefined;
   /** The targets for the case with this number. No other case uses them. */
   readonly targets: (number: number) => RawTargets;

@@ -480,7 +480,7 @@ describe('a connection', () => {
   });
 
   // If the undici clients of such connections were kept, thousands of them per hour could accumulate in memory until
-  // the process ends.
+  // the process ended.
   it('for an unsafe request is forgotten once it is closed or refused', async () => {
     const origins = [(await startRawServer(ok)).origin, `http://127.0.0.1:${await freePort()}`];
     const circuit = { failures: 1_000, openSeconds: 1 };

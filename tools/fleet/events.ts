@@ -5,7 +5,7 @@ export interface FillEvent {
   readonly page: number;
   /** Who the page was generated for: a caller, a role, or everyone. */
   readonly audience: string;
-  /** The number of the last write that had changed the page when the upstream read it. */
+  /** The number of the latest write that had changed the page by the time the upstream read it. */
   readonly version: number;
 }
 

@@ -15,7 +15,7 @@ export interface ProvenRow {
   readonly result?: ProofResult | undefined;
 }
 
-/** Returns the table of the `docs/trust.md` page. */
+/** Returns the table in `docs/trust.md`. */
 export function tableOf(rows: readonly ProvenRow[]): string {
   return [
     '| row | guarantee | how it is tested | cases | result | figures |',

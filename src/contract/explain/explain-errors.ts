@@ -218,7 +218,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
 
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
-/** Masks a member's name in error paths if the name, which the sender can choose freely, must not be shown. */
+/** Masks a member's name in error paths if it must not be shown. Senders can choose any name. */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
   for (const error of errors.slice(start))

@@ -203,8 +203,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
 }
 
 /**
- * The keywords whose errors show that an object lacks a field or is a different kind of object than the contract
- * describes.
+ * The keywords whose errors show that an object lacks a field or is not the kind of object that the contract describes.
  */
 const OWN_FIELD: ReadonlySet<string> = new Set(['required', 'const']);
 

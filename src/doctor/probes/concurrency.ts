@@ -104,7 +104,7 @@ const distressed = ({ concurrency, distress }: Level): DoctorFinding =>
       };
 
 function concurrencyOf(best: Level | undefined, stressed: Level | undefined, max: number): readonly Recommendation[] {
-  // If even single requests fail, a limit on concurrency cannot help.
+  // If requests fail even when sent one at a time, limiting concurrency does not help.
   if (best === undefined) return [];
   const { concurrency } = best;
   const why =

@@ -30,8 +30,8 @@ const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
 /**
- * Adds one value to the shape of its place. Values of the same kind are counted only once per item, no matter how often
- * the server returns the item.
+ * Adds a value to the shape of the place where it was found. Values of the same kind are counted only once per item, no
+ * matter how often the server returns the item.
  */
 export function addValue(shape: Shape, value: unknown, where: Whereabouts, context: SampleContext, depth = 0): void {
   shape.firstSeenAt ||= context.now;

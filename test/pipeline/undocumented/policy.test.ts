@@ -71,8 +71,8 @@ describe('the policy for undocumented paths', () => {
 });
 
 /*
- * The attack: a path is spelled so that no rule of the gateway applies to it, but the server behind it interprets it as
- * a protected path. For example, Tomcat reads `/services/v2/%71uestion.json;x` as the question list.
+ * The attack: a path is spelled so that none of the gateway's rules apply to it, but the server behind the gateway
+ * interprets it as a protected path. For example, Tomcat reads `/services/v2/%71uestion.json;x` as the question list.
  */
 
 const PLAIN = '/services/v2/admin/users.json';

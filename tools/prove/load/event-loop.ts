@@ -22,7 +22,7 @@ export interface EventLoopOptions {
   tick(text: string): void;
 }
 
-/** The maximum number of attempts with a body if turns of the event loop take too long. */
+/** The maximum number of attempts per body. An attempt is repeated if a turn of the event loop took too long. */
 const MAX_ATTEMPTS = 4;
 
 const PAGE = '/services/v2/question.json';
@@ -43,8 +43,8 @@ interface Measured {
 }
 
 /**
- * Sends every hostile body to a gateway, once as a request and once as the upstream's response, while another client is
- * served. No turn of the event loop may take longer than allowed.
+ * Sends every hostile body to a gateway, once as a request and once as the upstream's response, while the gateway is
+ * also serving another client. No turn of the event loop may take longer than allowed.
  */
 export async function measureTurns(options: EventLoopOptions): Promise<ProofResult> {
   const { bytes, maxTurnMs, chooses = () => true, tick } = options;
@@ -76,7 +76,7 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
               if (status === 500 || status === 0) faults.push(`${mode}: ${what}: status ${status}`);
             });
           let turn = await attempt();
-          // Other processes slow the processor down, so the shortest of several attempts counts.
+          // Other processes can slow down an attempt, so the attempt with the shortest turn counts.
           for (let attempts = 1; turn.turnMs > maxTurnMs && attempts < MAX_ATTEMPTS; attempts += 1) {
             const again = await attempt();
             if (again.turnMs < turn.turnMs) turn = again;
