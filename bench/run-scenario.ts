@@ -173,8 +173,8 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
 }
 
 /**
- * On a busy machine, a short round can end without any response. That round is repeated once, for at least this many
- * seconds.
+ * On a busy machine, a short round can end without any response. Such a round is repeated once and then lasts at least
+ * this many seconds.
  */
 const STALL_SECONDS = 1.5;
 

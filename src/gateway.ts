@@ -88,7 +88,7 @@ export interface Assembly {
   readonly baseline: BaselineFile | undefined;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
-  /** The state of the credential verifier's tests, which `/readyz` reports. */
+  /** Whether the verifier can distinguish valid credentials from invalid ones, as reported by `/readyz`. */
   calibration: Calibration;
   readonly reload: Reload;
   readonly drain: { started: boolean };

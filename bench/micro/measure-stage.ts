@@ -23,7 +23,7 @@ export interface MicroEffort {
  * If more inputs than this existed at the same time, V8 would move them to its old generation before they were used.
  */
 const MAX_INPUTS = 4000;
-/** The minimum number of undisturbed batches. With fewer than that, all batches are used. */
+/** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;
 
 /** The number of bytes per call above which V8's coarse count of allocations is accurate enough. */

@@ -15,9 +15,9 @@ export interface PorticoVariant {
   readonly label: string;
   readonly responses: 'enforce' | 'report' | 'off';
   readonly cache: boolean;
-  /** The cache budget in bytes. The default is 64 MiB. */
+  /** The cache budget in bytes. Defaults to 64 MiB. */
   readonly maxBytes?: number;
-  /** The checkout to measure. The default is this one. */
+  /** The checkout to measure. Defaults to this checkout. */
   readonly checkout?: string;
   /** Node options, used for profiling. */
   readonly nodeOptions?: readonly string[];

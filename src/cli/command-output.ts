@@ -30,7 +30,7 @@ export function jsonDocument(kind: string, content: object): string {
   return JSON.stringify({ version: VERSION, kind, ...content }, null, 2);
 }
 
-/** The width, in columns, of a result that is not written to a terminal. */
+/** The width, in columns, of output that is not written to a terminal. */
 const COLUMNS = 100;
 
 /** Returns the file specified by `--output`, or undefined for standard output, which can also be specified as `-`. */

@@ -9,7 +9,7 @@ export type SharedChange =
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The operation's responses depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }
-  /** A caller's verified credentials must be verified again. `caller` is a keyed hash of the caller's name. */
+  /** All of a caller's credentials must be verified again. `caller` is a keyed hash of the caller's name. */
   | { readonly kind: 'forget'; readonly caller: string }
   /** A document shared by the gateways has changed and must be read again. */
   | { readonly kind: 'reread'; readonly document: string }

@@ -280,7 +280,7 @@ function undocumentedEntry(
   return `${isDisabled === true ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
 }
 
-/** Returns the entry for the roles file or the configuration that would let a denied caller use an operation. */
+/** Returns an entry that would let a denied caller use an operation if added to the roles file or the configuration. */
 function grantEntry(
   operation: Operation,
   { kind, name }: Principal,

@@ -130,8 +130,8 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
   const recent = createLruMap<string, true>(max, (key) => void memory.delete(key));
   return {
     /**
-     * Counts a request against the budget whose owner is `text`. Redis stores the budget under `hash`. If `hash` is
-     * undefined, only this gateway counts the request.
+     * Counts a request against a budget. `text` identifies the budget's owner. Redis stores the budget under `hash`. If
+     * `hash` is undefined, only this gateway counts the request.
      */
     async take(text: string, hash: string | undefined): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);

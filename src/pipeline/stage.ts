@@ -6,8 +6,9 @@ import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Returns the reply to an exchange, or throws. The result is synchronous if there is nothing to wait for, such as when
- * the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded parameters.
+ * Returns the reply to an exchange, or throws. The result is synchronous if nothing needs to be awaited, for example
+ * because the page is stored. `E` is the type of the exchange. Exchanges for documented operations have decoded
+ * parameters.
  */
 export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 

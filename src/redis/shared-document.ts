@@ -172,7 +172,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
   };
 
   /**
-   * Merges once. Returns false if the document or the copy has changed in the meantime, in which case the merge
+   * Attempts one merge. Returns false if the document or the copy has changed in the meantime, in which case the merge
    * must be repeated.
    */
   const mergeOnce = async (): Promise<boolean> => {

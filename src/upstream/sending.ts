@@ -238,7 +238,7 @@ export interface StreamedResponse {
 interface SendBounds {
   /** Stops the exchange. The reason becomes the exchange's error. */
   readonly stop: Stop;
-  /** The longest time that the reader of the body may pause, in milliseconds. */
+  /** The maximum time, in milliseconds, for which the body's reader may pause. */
   readonly readerTimeoutMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface GatePass {
    */
   stream(owner: StreamOwner): void;
   /**
-   * Gives back the pass. `failure` is the transport failure, if there was one. Any response counts as a transport
+   * Returns the pass. `failure` is the transport failure, if there was one. Any response counts as a transport
    * success, regardless of its status. `page` identifies a page that can be stored. If the same page fails repeatedly,
    * only the first few failures count toward the circuit.
    */
@@ -26,7 +26,7 @@ export interface GatePass {
 
 /** An exchange that must wait for a slot. */
 interface Waiter {
-  /** A signal that ends the wait when it fires. */
+  /** The signal that cancels the wait. */
   readonly signal?: Cancellation | undefined;
   /** The client to which the exchange belongs. Waiting clients take turns. */
   readonly client?: string;

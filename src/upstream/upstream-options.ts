@@ -49,8 +49,8 @@ export interface UpstreamOptions {
    */
   readonly totalTimeoutMs: number;
   /**
-   * The longest time that a client may pause while it reads a streamed response or sends a body. During the pause, the
-   * client occupies one of the `streams`.
+   * The maximum time for which a client may pause while it reads a streamed response or sends a body. During the pause,
+   * the client occupies one of the `streams`.
    */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;

@@ -183,8 +183,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         await ready(page);
         await expectWidth(1280);
         expect((await idsOn(page)).length).toBe(OPERATIONS.length);
-        // The contents of closed responses are hidden, so axe finds nothing in them, but searching them would take half
-        // of its time.
+        // The contents of collapsed responses are hidden, so axe finds nothing in them, but searching them would take
+        // up half of its time.
         await page.evaluate(
           "document.querySelectorAll('details.response:not([open]) > :not(summary)').forEach((one) => one.remove())",
         );

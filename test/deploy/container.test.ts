@@ -105,7 +105,7 @@ describe('the Dockerfile', () => {
 
 needsProgram('busybox', 'the image, without a container engine', (busybox) => {
   let image: UnpackedImage;
-  /** The result of a health check to which nothing responds. It takes seconds, so it is awaited in the last test. */
+  /** The result of a health check that gets no response. The check takes seconds, so the last test awaits it. */
   let unanswered: Promise<string>;
   beforeAll(async () => {
     image = unpackImage(busybox);

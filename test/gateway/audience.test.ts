@@ -116,7 +116,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences concentrate on one list, because callers would otherwise rarely request the same page. */
+/** Most sequences concentrate on one list, so that callers often request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),

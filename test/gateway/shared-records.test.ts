@@ -67,7 +67,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const [a] = await fleet(['a'], {}, clock);
     const listed = (one: TestGateway) => one.gateway.services.shared?.instances.list() ?? [];
     await until(() => listed(a).length === 1);
-    // A gateway learns of the others when it reports to Redis, so the one that starts last knows them immediately.
+    // A gateway finds out about the others when it reports to Redis, so the last one to start sees all of them at once.
     const [b] = await fleet(['b'], { redis: a.gateway.settings.redis }, clock);
     for (const gateway of [a, b, b]) await gateway.call(LIST);
     for (const gateway of [a, b]) {

@@ -100,8 +100,8 @@ describe('a listener that closes', () => {
     await listener.close({ finishMs: 60_000, idleMs: 0 });
   });
 
-  // The next request may be on its way while the connection still looks idle. Closing it immediately would reset the
-  // connection.
+  // The next request may be on its way while the connection still looks idle. Closing the connection immediately
+  // would reset it.
   it('serves a request that arrives on an idle connection, and closes the connection with its response', async () => {
     const { listener, responses, port, server } = await listening();
     const { socket, heard } = talk(port, '');

@@ -233,7 +233,7 @@ needsProgram('redis', 'a revoked credential', (path) => {
     expect(one.isFresh('alice')).toBe(true);
     clock.advance(1);
     expect(one.isFresh('alice')).toBe(false);
-    // Verification itself does not need Redis, and the new result is also accepted for a limited time.
+    // Credentials can be verified without Redis. Each new result is accepted for the same limited time.
     await one.ask('alice');
     expect(one.isFresh('alice')).toBe(true);
     server.thaw();

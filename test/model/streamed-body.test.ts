@@ -6,7 +6,7 @@ import { bodyOf, drain, endOf, openBody } from '../builders/streamed-body.ts';
 const TRUNCATED = new UpstreamFailure('truncated');
 const ABORTED = new UpstreamFailure('aborted');
 
-/** Reads a body, pausing after each part. Returns a list that receives the parts and then the end. */
+/** Reads a body, pausing after each part. Returns a list to which the parts and finally the outcome are appended. */
 function readSlowly(body: StreamedBody): unknown[] {
   const seen: unknown[] = [];
   body.read({ part: (bytes) => seen.push(bytes.toString()) < 0, end: (failure) => seen.push(failure ?? 'end') });

@@ -69,7 +69,7 @@ it('a comparison as SARIF shows the change of each result', () => {
     `absent ${print('f')}`,
     `unchanged ${print('e')}`,
   ]);
-  // `b` is accepted, so it comes after `d`, although the category of `d` is less serious.
+  // `b` is accepted, so it comes after `d`, even though `d` has a less serious category.
   expect(results[1]?.suppressions).toHaveLength(1);
   expect(JSON.parse(rendered('sarif', nothing))).toMatchObject({ runs: [{ results: [] }] });
 });

@@ -56,7 +56,7 @@ async function expectNoSockets(): Promise<void> {
 
 describe('the table of raw messages, sent again and again,', () => {
   const ROUNDS = isLongRun ? 12 : 1;
-  // A short run sends every second message. raw-requests.test.ts sends all of them, but does not measure memory.
+  // A short run sends every other message. raw-requests.test.ts sends all of them, but does not measure memory.
   const MESSAGES = RAW_CASES.filter((_, at) => isLongRun || at % 2 === 0);
   // Compiled code and bounded caches still grow a little, but by less than a kilobyte per message.
   const MAX_HELD = isLongRun ? 8_000_000 : 1_000_000;

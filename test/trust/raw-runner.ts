@@ -76,7 +76,7 @@ export function expectedOutcome(side: Pick<RawSide, 'differs'>, one: RawCase): R
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
-/** How long to wait before giving up. Even on a busy machine, every response arrives much earlier. */
+/** How long to wait before giving up. Even on a busy machine, every response arrives much sooner. */
 const GIVE_UP_MS = 50_000;
 
 /** Sends bytes on a new connection and reads from it until the server closes it. */

@@ -567,7 +567,7 @@ describe('an exchange fails', () => {
     const totalTimeoutMs = 59_999;
     const limit = watchTimers(totalTimeoutMs);
     const exchange = upstreamAt(server.origin, { totalTimeoutMs }).exchange(observed);
-    // The limit ends with the head of the response. After that, the body may take any amount of time.
+    // The limit applies only until the head of the response arrives. The body may take any amount of time.
     await until(() => limit.started() === 1 && limit.running() === 0);
     server.requests[0]?.socket.write('x');
     expect((await exchange).body).toEqual(Buffer.from('xx'));

@@ -40,7 +40,7 @@ describe('walk', () => {
     return { summary, answers, traces, paused };
   }
 
-  /** A walk of 200 requests to a correct upstream. Several tests examine the walk. */
+  /** The results of sending 200 requests to a correct upstream. Several tests examine them. */
   let whole: Awaited<ReturnType<typeof walkOf>>;
   beforeAll(async () => {
     whole = await walkOf(reference.server().url);

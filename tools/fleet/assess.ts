@@ -36,7 +36,7 @@ export interface Figures {
 
 /** The maximum time that a purge may take under normal conditions, in milliseconds. */
 export const CONNECTED_BOUND_MS = 1000;
-/** The longest time that a purge may take to reach a gateway, measured from the response to the write. */
+/** The maximum time that a purge may take to reach a gateway, measured from the response to the write. */
 const PURGE_SLACK_MS = 250;
 /**
  * The maximum share of fetches that retrieve a page a second time after the same purge. Until a gateway has read its

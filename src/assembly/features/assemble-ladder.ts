@@ -161,7 +161,7 @@ interface OpeningLadder {
 const PROMOTION_MS = 300_000;
 /** How many milliseconds longer a turn lasts than the interval between evaluations, so that it can be renewed. */
 const TURN_MARGIN_MS = 60_000;
-// The longest time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
+// The maximum time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;
 
 /**

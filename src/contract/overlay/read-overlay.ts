@@ -74,7 +74,7 @@ export interface Overlay {
   readonly actions: readonly OverlayAction[];
 }
 
-/** The maximum number of actions. Neither people nor `portico learn` write this many. */
+/** The maximum number of actions. Neither people nor `portico learn` would write this many. */
 const MAX_ACTIONS = 5_000;
 
 /** The maximum nesting depth. No contract is nested this deeply. */

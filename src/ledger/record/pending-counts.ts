@@ -132,7 +132,7 @@ function toMessage({ at }: ViolationKind, violation: Violation): string {
 /** Counts requests by operation, hour and check outcome. */
 interface TrafficCounts {
   count(trace: Trace): void;
-  /** Returns the counts since the previous call. */
+  /** Returns what has been counted since the previous call. */
   take(): TrafficDelta[];
 }
 

@@ -14,7 +14,7 @@ export interface TranslateFailureServices {
   readonly isPermissionMessage: PermissionMessage;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** Discards the record that the principal's credential was verified. */
+  /** Forgets that the principal's credential has been verified. */
   readonly forget: (principal: Principal) => void;
 }
 

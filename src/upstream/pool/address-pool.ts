@@ -29,7 +29,7 @@ interface AddressPool {
   /** A proxy that uses the address chosen for each request. */
   readonly proxy: Proxy;
   readonly addresses: readonly ProbedAddress[];
-  /** Records that the probes of an address have failed, or that they succeed again. */
+  /** Records a change in the result of an address's probes. */
   probed(address: ProbedAddress, result: 'passed' | 'failed'): void;
   health(): readonly AddressHealth[];
 }

@@ -14,9 +14,9 @@ interface HealthProbes {
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Creates the probes. An address is healthy if it responds with a status below 500. A refusal of the probe also counts
- * as healthy, because the probe is sent without a credential. `onChange` is called when enough consecutive probes
- * contradict the known result.
+ * Creates the probes. An address is healthy if it responds with a status below 500. This includes responses that refuse
+ * the probe, because it is sent without a credential. `onChange` is called when enough consecutive probes contradict
+ * the known result.
  */
 export function createHealthProbes(
   { intervalSeconds, timeoutMs, unhealthyAfter, healthyAfter }: UpstreamOptions['probe'],

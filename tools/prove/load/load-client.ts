@@ -30,7 +30,7 @@ export interface LoadCounts {
   sent: number;
   /** The number of complete responses by status. */
   readonly statuses: Map<number, number>;
-  /** The number of wrong responses for each error. */
+  /** The number of incorrect responses, keyed by what is wrong with them. */
   readonly wrong: Map<string, number>;
   /**
    * For each reason, the number of requests for which the client waited but did not receive a complete response.

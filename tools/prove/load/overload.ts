@@ -11,7 +11,7 @@ const TIMES_PEAK = 3;
 const CLIENTS = 256;
 const LEAST_GOODPUT = 0.8;
 const MAX_ADMIN_MS = 1000;
-/** The minimum duration of the load, in seconds, for its goodput to be compared with the peak. */
+/** The minimum duration, in seconds, of a load whose goodput and response times are checked against their limits. */
 const LEAST_SECONDS = 5;
 
 /** The options for the scenarios. */
@@ -80,7 +80,7 @@ export function overloadProcess({ seconds, tick }: OverloadOptions, inScene = wi
 }
 
 interface Overload extends OverloadOptions {
-  /** The maximum number of requests per second that can be handled, if it is known. */
+  /** The maximum number of requests per second that can be handled, if known. */
   readonly capacity?: number;
   /** The overload continues until this function returns true, even if that takes longer than planned. */
   readonly until?: (counts: LoadCounts) => boolean;

@@ -277,7 +277,7 @@ function baseConfig(upstreamUrl: string | undefined): Record<string, unknown> {
     listen: { lameDuckSeconds: 0 },
     authentication: { verifier: 'file' },
     roles: { file: 'roles.yaml' },
-    // The faults are spread over all responses, so a demoted check would forward some of them.
+    // If a check were demoted, some of the faulty responses would be forwarded.
     ladder: { demote: { enabled: false } },
   };
 }

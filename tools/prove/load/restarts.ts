@@ -138,7 +138,7 @@ export function rollingRestart(
       if (code !== 0) faults.push(`a gateway ended with ${code}: ${gateway.errors().slice(-500)}`);
       await gateway.start();
       restarts += 1;
-      // The balancer must notice that this gateway is ready, and clients must use it, before the other stops.
+      // The balancer must notice that this gateway is ready, and clients must use it, before the other gateway stops.
       while (!ready.has(gateway) || (await gateway.metric(SERVED)) === 0) await pause(20);
       tick(`${restarts} restarts, ${grouped(running.counts.sent)} requests`);
     }

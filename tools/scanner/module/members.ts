@@ -27,7 +27,7 @@ let objects: u64 = 0;
 
 /**
  * Checks the members of the object at `at` against a table. Returns the position after the object, or 0 if the object
- * is not certain to be valid.
+ * might be invalid.
  */
 export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;

@@ -42,7 +42,7 @@ export function endOfNull(at: u32): u32 {
 }
 
 /**
- * Returns the position after the value at `at`, or 0 if the value is not certain to be valid. `depth` is the number
+ * Returns the position after the value at `at`, or 0 if the value might be invalid. `depth` is the number
  * of objects and arrays around the value.
  */
 export function skipValue(at: u32, depth: u32): u32 {
@@ -66,7 +66,7 @@ export function skipValue(at: u32, depth: u32): u32 {
   }
 }
 
-/** Returns the position after the array at `at`, or 0 if the array is not certain to be valid. */
+/** Returns the position after the array at `at`, or 0 if the array might be invalid. */
 export function skipArray(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   let count: u32 = 0;
@@ -91,7 +91,7 @@ export function skipArray(at: u32, depth: u32): u32 {
 /** The number of elements in the last array that `skipArray` skipped. */
 export let lastCount: u32 = 0;
 
-/** Returns the position after the object at `at`, or 0 if the object is not certain to be valid. */
+/** Returns the position after the object at `at`, or 0 if the object might be invalid. */
 export function skipObject(at: u32, depth: u32): u32 {
   if (depth >= maxDepth) return 0;
   const own = namesEnd;

@@ -53,8 +53,8 @@ import {
 import { checkString, endOfString, escaped, skipSpace } from './text';
 
 /**
- * Checks the value at `at` against the rules of a node. Returns the position after the value, or 0 if the value is
- * not certain to be valid. `depth` is the number of objects and arrays around the value.
+ * Checks the value at `at` against the rules of a node. Returns the position after the value, or 0 if the value
+ * might be invalid. `depth` is the number of objects and arrays around the value.
  */
 export function checkValue(node: u32, at: u32, depth: u32): u32 {
   const kinds = load<u32>(node, NODE_KINDS);

@@ -171,7 +171,7 @@ function ticksBetween(min, max) {
   return Array.from({ length: Math.round(Math.log10(max)) - from + 1 }, (_, step) => Number(`1e${from + step}`));
 }
 
-/** Returns a series' points that have no neighbors. */
+/** Returns the positions of a series' isolated points, which have no value on either side. */
 function alone({ data }, index) {
   const hasValue = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));
