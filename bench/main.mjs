@@ -1,5 +1,5 @@
-// Plain JavaScript, so that old versions of Node can run this file too. All other files need this repository's
-// version of Node.
+// This file is plain JavaScript so that old versions of Node can run it. All other files require the version of Node
+// that this repository specifies.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

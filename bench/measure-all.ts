@@ -59,7 +59,7 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   progress.say(`this will take about ${(expected / 60).toFixed(1)} minutes`);
 
   const failures: Failure[] = [];
-  // A failure is reported at the end and in the results, and the other parts are still measured.
+  // If a part fails, the failure is reported at the end and in the results, and the other parts are still measured.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await step();

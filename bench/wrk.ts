@@ -28,7 +28,7 @@ export interface LoadResult {
   readonly socketErrors: number;
 }
 
-/** The time within which wrk must open its connections. */
+/** The time limit for wrk to open its connections. */
 const SETTLING_MS = 100;
 
 /** Runs wrk on the load core. Rejects on any socket error, so that a failed round does not look like a slow one. */

@@ -6,7 +6,7 @@ export interface Effort {
   readonly name: 'full' | 'quick';
   /** The rounds for scenarios with performance targets. */
   readonly main: Rounds;
-  /** The rounds for scenarios that show how the cost grows. */
+  /** The rounds for the other scenarios. */
   readonly side: Rounds;
   /** How each server, whether Portico or a peer, is warmed up before its rounds. */
   readonly warmUp: WarmUpRule;

@@ -80,8 +80,8 @@ const WHOLE_KIND = ':**';
 const wholeKind = (kind: string) => `${kind}${WHOLE_KIND}`;
 
 /**
- * Returns all tags that a purge affects: the given tags, the wildcard tags of their kinds, and, for each wildcard tag
- * given, the tag for the whole kind.
+ * Returns all tags that a purge affects: the given tags, the wildcard tags of their kinds, and, for each given wildcard
+ * tag, the tag for the whole kind.
  */
 export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   const reached = new Set<string>();

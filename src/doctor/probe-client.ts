@@ -61,7 +61,7 @@ export interface ProbeClient {
   /** Returns a client for a different origin or base path. Both clients share the limit on requests. */
   at(origin: string, basePath: string): ProbeClient;
   sent(): number;
-  /** Returns the reasons for the failure of all requests without a complete response. */
+  /** Returns the reason for each failed request, that is, each request without a complete response. */
   failures(): readonly string[];
 }
 

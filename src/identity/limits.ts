@@ -24,7 +24,7 @@ const SHARES = 32;
 /** The minimum number of names that each network can try, even if the table is small. */
 const MIN_NAMES = 16;
 
-/** Returns how many names a network can try within the window. */
+/** Returns the number of names that a network can try within the window. */
 export const namesPerNetwork = (maxPairs: number) =>
   Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
 

@@ -35,7 +35,7 @@ export interface LadderState {
  */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The checks that can be promoted automatically. Enforcing authentication is left to a person. */
+/** The checks that can be promoted automatically. Only a person may decide to enforce authentication. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
 /** Returns the step for an operation's check, or undefined if there is none. */

@@ -156,8 +156,8 @@ function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): n
 }
 
 /**
- * Counts the members of all objects in a parsed value, whose depth must be limited. Repeated names in an object count
- * once.
+ * Counts the members of all objects in a parsed value, whose depth must be limited. Repeated names in an object are
+ * counted once.
  */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;

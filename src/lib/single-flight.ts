@@ -8,7 +8,7 @@ interface Flight<T> {
 interface SingleFlight<T> {
   /** Starts `work`, or joins the work already running for `key`. Aborting `signal` ends only this caller's wait. */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
-  /** The number of keys for which work is running. */
+  /** The number of keys for which work is in progress. */
   readonly size: number;
 }
 
@@ -48,7 +48,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // Once a caller has stopped waiting, it no longer handles the promise.
+  // A caller that has stopped waiting no longer handles a rejection of this promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

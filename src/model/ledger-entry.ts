@@ -27,7 +27,7 @@ export interface LedgerEntry extends Pick<
   readonly operation: string | undefined;
   /** The status that the upstream sent. Undefined for a violation in a request, or if there was no response. */
   readonly status: number | undefined;
-  /** The place of the violation, with `*` replacing indices and ids. */
+  /** The location of the violation, with `*` replacing indices and ids. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;

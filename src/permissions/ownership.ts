@@ -17,7 +17,7 @@ export interface Ownership {
    * response in epoch milliseconds, and defaults to the current time.
    */
   learn(nodeId: string, authorName: string, at?: number): void;
-  /** Returns the author of a node if it is cached. */
+  /** Returns the author of a node, or undefined if the author is not cached. */
   authorOf(nodeId: string): string | undefined;
   /**
    * Returns whether the caller is the author of a node. Looks up the author if necessary. If the lookup fails, the

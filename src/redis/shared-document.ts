@@ -180,7 +180,7 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     const [revision, text, origin] = await readDocument(redis, name, documentKey(redis, name, version));
     const mine = current();
     if (versionOf(mine) !== version) return false;
-    // If the document was created again, items missing from it were lost rather than removed.
+    // If the document was re-created, items missing from it were lost rather than removed.
     const isSame = base.version === version && (base.origin === '' || base.origin === origin);
     const known = isSame ? base.value : empty(mine);
     const theirs = typeof text === 'string' ? parse(text) : undefined;

@@ -273,7 +273,7 @@ function readClass(reader: Reader): CharacterSet {
     const first = readMember(reader);
     addAll(set, first);
     if (!reader.take('-')) continue;
-    // A hyphen at the end of a class is a literal hyphen.
+    // A hyphen at the end of a character class is a literal hyphen.
     const last = reader.peek() === ']' ? HYPHEN : readMember(reader);
     addAll(set, last);
     if (last === HYPHEN) continue;

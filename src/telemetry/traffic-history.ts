@@ -123,7 +123,7 @@ export function createTrafficHistory(
 
 /** The arrays behind the traffic counts. Their values are updated in place. */
 interface TrafficArrays {
-  /** The requests, with one row per operation and one column per status class. */
+  /** The request counts, with one row per operation and one column per status class. */
   readonly requests: ArrayLike<number>;
   /** The request durations: one row per operation, one column per bucket, and one column for longer durations. */
   readonly duration: ArrayLike<number>;

@@ -114,8 +114,8 @@ export function createUpstreamGate(
     if (changes.length > MAX_CHANGES) changes.shift();
     onCircuit?.(change);
   });
-  // The number of failures for each page since the last success. The map contains only pages whose failures counted, so
-  // it never has more entries than the number of failures that opens the circuit.
+  // The number of failures for each page since the last success. The map contains only pages whose failures count
+  // toward the circuit, so it never has more entries than the number of failures that opens the circuit.
   const pageFailures = new Map<string, number>();
   const isRepeated = (page: string) => {
     const failures = (pageFailures.get(page) ?? 0) + 1;

@@ -60,7 +60,7 @@ export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'
 
 /**
  * Creates a planned operation with the check levels of `strict` mode. Its responses are not cached unless a test
- * asks for that.
+ * enables caching.
  */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {

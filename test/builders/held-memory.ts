@@ -15,7 +15,7 @@ export async function heldMemory(work: () => unknown): Promise<number> {
   return (await heapUsed()) - before;
 }
 
-/** Returns a string whose memory is not shared with another string. Each number produces a different string. */
+/** Returns a string that shares no memory with any other string. Each number produces a different string. */
 export function flatText(number: number, length = 900): string {
   return Buffer.from(String(number).padStart(length, 'x')).toString('latin1');
 }

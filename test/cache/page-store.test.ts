@@ -47,7 +47,7 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
     expect(await store.lock('h', 'other', 1)).toBe(false);
     await store.renew('h', 'owner', 1);
     expect(await isFree(store)).toBe(true);
-    // The subscription begins in the background.
+    // `onFilled` subscribes in the background.
     while (!heard.includes('h true')) await store.release('h', 'next', true);
     expect(await store.lock('h', 'other', 1)).toBe(true);
   });

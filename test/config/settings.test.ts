@@ -10,8 +10,8 @@ describe('the share of one of several workers', () => {
     authentication: { failures: { limit: 8, limitPerName: 20 } },
   };
 
-  // If every worker used the whole limit, the legacy server would receive four times as many concurrent requests as it
-  // can handle.
+  // If each of the four workers used the whole limit, the legacy server would receive four times as many concurrent
+  // requests as it can handle.
   it('is an equal part of every limit on all workers together', () => {
     const { upstream, cache, authentication } = workerShare(settingsOf(config));
     expect(upstream).toMatchObject({ concurrency: 3, queue: 2, streams: { total: 1 } });

@@ -267,8 +267,8 @@ describe.each(WORLDS)('with $name', (world) => {
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
   /**
-   * Returns whether a caller may read private fields. This includes callers that only the upstream knows and has
-   * accepted.
+   * Returns whether a caller may read private fields. This includes callers that are known only to the
+   * upstream, if it has accepted them.
    */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);

@@ -267,8 +267,8 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b']);
   });
 
-  // The attack: one address sends passwords with made-up names faster than they can be hashed. Previously, these
-  // attempts filled the queue, and every caller logging in for the first time was refused with a 429.
+  // The attack: one address sends made-up names and passwords faster than the passwords can be hashed. Previously,
+  // these attempts filled the queue, and every caller logging in for the first time was refused with a 429.
   it("accepts another network's task while one network fills the queue, and runs it next", async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 3 });

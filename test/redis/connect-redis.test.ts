@@ -22,7 +22,7 @@ interface Connection {
   readonly options: { commandTimeoutMs: number };
 }
 
-/** The limits for a test that repeats its commands because its server disappears. */
+/** The time limits for a test that repeats its commands because its server disappears. */
 const SHORT = { commandTimeoutMs: 500, connectTimeoutMs: 1_000 };
 
 function connect(given: Partial<RedisOptions>, clock: Clock = systemClock): Connection {

@@ -16,7 +16,7 @@ import { openSharedScenes } from './support/shared-scenes.ts';
 
 const tick = () => undefined;
 describe('a gateway under load', () => {
-  // Starting a gateway costs more than any of the loads, so the scenarios share gateways where they can.
+  // Starting a gateway costs more than any of the loads, so the scenarios share gateways where possible.
   let inScene: RunScene;
   beforeAll(async () => {
     const scenes = await openSharedScenes();

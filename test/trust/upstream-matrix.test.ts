@@ -139,7 +139,7 @@ interface World {
   readonly repair: () => Promise<void>;
 }
 
-/** How many of a case's requests reached the broken upstream. */
+/** For each case, the number of requests that reached the broken upstream. */
 const arrivals = new Map<number, number>();
 const results = new Map<number, Result>();
 /** The results of the same requests after the upstream was repaired. */

@@ -107,7 +107,7 @@ function askRedis(port: number, command: string): Promise<string> {
   });
 }
 
-/** The upstream in a separate process. */
+/** An upstream that runs in a separate process. */
 export interface FleetUpstream {
   readonly url: string;
   /** Sets the response delay. Returns what has happened since the last call. */

@@ -133,8 +133,8 @@ export function runFleet(settings: FleetSettings, programs: Programs, say: (text
     const costs: WindowCosts[] = [];
     const responses = () => seen.reads.length + seen.writes.length + seen.failures.length;
     /**
-     * Measures a steady window. The window starts now, when the fleet has settled, and ends at the given instant, or
-     * later if there are too few responses by then.
+     * Measures a steady window, which starts now and ends at the given instant, or later if there are too few responses
+     * by then. Must be called only after the fleet has settled.
      */
     const steadyUntil = async (at: number) => {
       const from = now();

@@ -118,7 +118,7 @@ function pointsTable({ points }: ScaleResults): string {
 
 /** The monthly prices that the model assumes, in US dollars: typical list prices of large cloud providers. */
 export const PRICES = { core: 30, gibibyte: 4 };
-/** The maximum share of a core that a gateway or Redis may use. The rest is for peaks and failures. */
+/** The maximum share of a core that a gateway or Redis may use. The rest is reserved for peaks and failures. */
 export const PLANNED_USE = 0.5;
 const MIB = 2 ** 20;
 /** The memory that a stored page needs in addition to its body: key, headers, tags and index. */

@@ -58,7 +58,7 @@ export interface Workload {
    * pages, according to a Zipf distribution.
    */
   choosePage(random: SeededRandom): Page;
-  /** Chooses a write, and the node that the write changes. */
+  /** Chooses a write and the node to change. */
   chooseWrite(random: SeededRandom): { readonly kind: WriteKind; readonly node: number };
 }
 

@@ -58,7 +58,7 @@ async function runAll(): Promise<readonly ProvenRow[]> {
   return rows;
 }
 
-// The processes of a scenario must end when this process ends.
+// A scenario's processes must end when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 if (values.list) for (const { id, holds } of PROOFS) console.log(`${id.padEnd(20)} ${holds}`);

@@ -159,7 +159,10 @@ interface OpeningLadder {
 
 // Promotions depend on several hours of traffic, so an evaluation every five minutes is sufficient.
 const PROMOTION_MS = 300_000;
-/** How many milliseconds longer a turn lasts than the interval between evaluations, so that it can be renewed. */
+/**
+ * The number of milliseconds by which a turn is longer than the interval between evaluations. This margin leaves time
+ * to renew the turn.
+ */
 const TURN_MARGIN_MS = 60_000;
 // The maximum time that a running gateway takes to notice `portico ladder --lift`, in milliseconds.
 const RELOAD_MS = 10_000;

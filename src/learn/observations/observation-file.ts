@@ -127,7 +127,7 @@ export function readObservations(text: string): { observations: Observations } |
   return { observations: toObservations(json) };
 }
 
-/** The validator for observations files. It is compiled only once, because reloads use it again. */
+/** The validator for observations files. It is compiled only once and reused by reloads. */
 let validateStored: ValidateFunction<Stored> | undefined;
 const AJV_OPTIONS = { strict: false, meta: false, validateSchema: false };
 

@@ -51,7 +51,7 @@ export interface Limits {
   readonly writeAddresses: boolean;
 }
 
-/** Returns a path of the contract in readable form, for example `Node.attachments[]`. */
+/** Converts a path in the contract to readable form, for example `Node.attachments[]`. */
 export function placeName(path: string): string {
   const [, name] = /^\$\.components\.(?:schemas|responses|parameters)(?:\.|\[')(.*)$/.exec(path) ?? [];
   return (name ?? path)

@@ -32,7 +32,7 @@ const COUNTS = [
   ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
 ] as const;
 
-/** Adds the counts that undocumented routes return only if they are named in `include` or `includeOnly`. */
+/** Adds the counts that are named in `include` or `includeOnly`. By default, undocumented routes omit these counts. */
 function withCounts(sql: Sql, item: object, nodeId: number, { include, includeOnly }: Projection) {
   const named = COUNTS.filter(([field]) => include.includes(field) || includeOnly.includes(field));
   const counts = named.map(([field, text]) => [field, sql.get<{ value: number }>(text, nodeId)?.value ?? 0]);

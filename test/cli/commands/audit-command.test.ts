@@ -6,7 +6,7 @@ import { runProgram } from '../../../src/cli/run-program.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { processIoOf } from '../process-io-of.ts';
 
-/** Runs the program in a folder with a configuration. */
+/** Writes a configuration to a new folder and runs the program there. */
 async function portico(config: object, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const folder = tempFolder();
   const file = join(folder, 'portico.yaml');

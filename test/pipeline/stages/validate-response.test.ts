@@ -77,7 +77,7 @@ function validating(
   return { judged, learned, run };
 }
 
-/** Returns the violations recorded for an error response, each as `check keyword`. */
+/** Returns the violations recorded for an error response, each in the form `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;

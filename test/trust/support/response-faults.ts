@@ -70,7 +70,7 @@ const framed = (status: number, body: Buffer, ...headers: string[]) => [
 const half = (body: Buffer) => body.subarray(0, body.length >> 1);
 const chunk = (body: Buffer) => Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, CRLF]);
 const CRLF = Buffer.from('\r\n');
-/** The gzip form of a body far above the limit. */
+/** A gzip-compressed body that far exceeds the limit when it is decompressed. */
 const BOMB = gzipSync(Buffer.alloc(16 * MAX_RESPONSE_BYTES, ' '));
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const PAGE = Buffer.from('<!doctype html><title>Sign in</title><script>alert(1)</script>');

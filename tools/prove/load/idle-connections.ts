@@ -12,7 +12,7 @@ const MAX_BYTES_EACH = 32 * 1024;
 /** With fewer connections, other changes in memory usage would hide what each connection uses. */
 const LEAST_FOR_MEMORY = 2000;
 const BATCH = 200;
-/** On a busy machine, a connection may seem to close up to this many milliseconds too early. */
+/** On a busy machine, a connection may seem to close early by up to this many milliseconds. */
 const EARLY_MS = 1000;
 /** The maximum time that connections may stay open is `factor` times `keepAliveSeconds`, plus `seconds`. */
 const LATE = { factor: 2, seconds: 30 };
@@ -41,7 +41,7 @@ export function holdIdleConnections(options: IdleOptions, inScene = withScene): 
     const others = { connections: 4, port: () => gateway.port, next: () => ask, perSecond: 500 };
     const isMeasured = connections >= LEAST_FOR_MEMORY;
     if (isMeasured) {
-      // The first requests make the process allocate memory for other purposes.
+      // The first requests make the process allocate memory that is unrelated to idle connections.
       await runLoad(others, 1);
       await pause(500);
     }

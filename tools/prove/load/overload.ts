@@ -87,7 +87,7 @@ interface Overload extends OverloadOptions {
 }
 
 const isRefusing = ({ statuses }: LoadCounts) => statuses.has(503);
-/** How much longer than planned an overload may last. */
+/** The maximum time by which an overload may exceed its planned duration. */
 const GIVE_UP_MS = 60_000;
 
 async function overload(

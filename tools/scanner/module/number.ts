@@ -23,7 +23,7 @@ export const MINUS: u8 = 0x2d;
 /** Returns the number of consecutive digits, starting at `at`. */
 function countDigits(at: u32): u32 {
   let count: u32 = 0;
-  // The zero bytes after the body end this loop.
+  // The zero bytes that follow the body end this loop.
   while (true) {
     const digits = i8x16.sub(v128.load(at + count), i8x16.splat(ZERO));
     const others = i8x16.bitmask(i8x16.gt_u(digits, i8x16.splat(9)));

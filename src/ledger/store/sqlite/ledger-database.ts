@@ -29,8 +29,9 @@ const BUSY_MS = 5_000;
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`.
- * `callerKey` is the key for hashing callers. It is stored in new tables and is random by default.
+ * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`
+ * if the file is unusable. `callerKey` is the key for hashing callers. It is stored in new tables and is random by
+ * default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
   return convertFileErrors(path, () => {
@@ -49,7 +50,10 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
   });
 }
 
-/** Opens a ledger file read-only, even while a gateway is writing to it. Throws `LedgerStoreError`. */
+/**
+ * Opens a ledger file read-only, even while a gateway is writing to it. Throws `LedgerStoreError` if the file is
+ * missing or unusable.
+ */
 export function readLedgerDatabase(path: string): DatabaseSync {
   const missing = () =>
     new LedgerStoreError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
