@@ -26,7 +26,7 @@ export interface InventoryQuery {
   readonly limit: number;
 }
 
-/** The data for an inventory: the pages by key, and the keys by tag. */
+/** The data for an inventory: the pages with their keys, and an index that maps tags to keys. */
 interface InventorySource {
   readonly pages: Iterable<readonly [key: string, entry: Entry]>;
   readonly peek: (key: string) => Entry | undefined;

@@ -16,7 +16,7 @@ export interface CaseStep {
   readonly asked: number;
   readonly status: number;
   readonly code: string | undefined;
-  /** The expected response headers by name. The value `absent` means that the header must be missing. */
+  /** The expected response headers, keyed by name. The value `absent` means that the header must be missing. */
   readonly fields: Readonly<Record<string, string>>;
   /** The expected values in the body, as JSON, keyed by JSON pointer. */
   readonly values: Readonly<Record<string, string>>;

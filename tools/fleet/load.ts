@@ -165,7 +165,7 @@ export interface Prober {
 /** The dependencies of the prober. */
 interface ProberParts {
   readonly workload: Workload;
-  /** The port of the balancer, which receives the writes. */
+  /** The balancer's port, to which writes are sent. */
   readonly port: number;
   /** Returns the gateways that are currently running, with their ports. */
   readonly gateways: () => readonly { readonly gateway: number; readonly port: number }[];
