@@ -366,7 +366,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
  * `isShared` is true if other processes write to the same standard output.
  */
 function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
-  // A write to a file is never interleaved with other writes, regardless of its size.
+  // Writes to a file are never interleaved, regardless of their size.
   const maxBytes = isShared && !fstatSync(1).isFile() ? PIPE_BYTES : undefined;
   const lines = createLineBatch(bytesTo(1, maxBytes), maxBytes);
   return { stream: lines, flush: () => lines.flush() };

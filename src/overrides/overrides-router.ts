@@ -47,7 +47,7 @@ function refuse(res: Response, faults: readonly OverrideFault[]): void {
   res.status(400).json({ error, field: faults[0]?.field, faults });
 }
 
-/** Returns the operator who sent a request. The operator enters the name together with the admin token. */
+/** Returns the operator who sent a request. Operators enter their name together with the admin token. */
 function operatorOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Operator {
   const name = parseBasicCredentials(headers.authorization ?? '')?.name;
   return { by: operatorName(name), from: socket.remoteAddress };

@@ -38,7 +38,7 @@ export interface Comparison {
 /** Renders a comparison in one output format. */
 export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;
 
-/** Two frequencies are considered equal if they differ by no more than this share. */
+/** Two frequencies are considered equal if they differ by no more than this fraction. */
 const TOLERANCE = 0.1;
 
 /** Compares two reports. Violations are matched by fingerprint, and their frequencies are compared. */

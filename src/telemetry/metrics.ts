@@ -193,7 +193,7 @@ export interface CountsIncrease extends Counts {
   readonly family: number;
 }
 
-/** Determines the growth of the counters between reports. */
+/** Determines how much the counters have grown between reports. */
 function createIncreases(families: () => readonly Counts[]) {
   /** The counts at the time of the last report. Undefined before the first report, which contains all counts. */
   let reported: readonly Counts[] | undefined;
@@ -233,7 +233,7 @@ const copyOf = ({ names, counts, sums }: Counts): Counts => ({
 const difference = (of: Counts['counts'], from: Counts['counts'] | undefined, at: number) =>
   (of[at] ?? 0) - (from?.[at] ?? 0);
 
-/** Returns the growth of all series that have grown. The result is empty if no series has grown. */
+/** Returns the increase of each series that has grown. The result is empty if no series has grown. */
 function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
   const width = now.counts.length / Math.max(1, now.names.length);
   const rows = now.names.flatMap((_name, row) => {

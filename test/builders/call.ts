@@ -8,7 +8,7 @@ export interface Answer {
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** The parsed body, typed as tests expect it. Undefined if the body is not JSON. */
+  /** The parsed body, with the type that tests expect. Undefined if the body is not JSON. */
   readonly json: Body;
   /** True if the complete body arrived. */
   readonly complete: boolean;

@@ -12,7 +12,7 @@ const MAX_FILES = 20_000;
 export function limitCompileCache(folder: string, maxFiles = MAX_FILES): void {
   for (const name of namesIn(folder)) {
     const part = join(folder, name);
-    // Node names each part after its own version, the processor and the flags.
+    // Each part of the cache is named after the Node version, the processor and the flags.
     const isUsed = name.startsWith(`${process.version}-${process.arch}-`);
     if (!isUsed || namesIn(part).length > maxFiles) rmSync(part, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -249,7 +249,7 @@ describe('a gateway with two workers', () => {
 
   it('refuses a privacy upload that another worker forwards or has accepted', async () => {
     const { call } = shared;
-    // Each call uses a new connection, and connections are given to the workers in turn.
+    // Each call uses a new connection, and the connections are distributed to the workers in turn.
     const upload = (content: string) => call('users/gdpr/upload.json', { method: 'POST', body: { content } });
     const statuses = async (content: string) => {
       const answers = await Promise.all([upload(content), upload(content)]);

@@ -138,7 +138,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
     SERVER_PORT: String(port),
     SERVER_URL: `http://127.0.0.1:${port}`,
-    // Without `--complete`, incomplete items would cause violations, though only advisory ones.
+    // Without `--complete`, incomplete items would cause additional advisories.
     SERVER_FLAGS: `--complete ${faults}`,
     CHECK_DELAY: '0',
     PORTICO_PASSWORD: 'admin',

@@ -5,7 +5,7 @@ import { adminClient, messageOf } from '../tasks/admin-client.ts';
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
-/** For each action, the flags that are accepted only with this action. */
+/** The flags that each action accepts but that not all actions accept. */
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],

@@ -31,7 +31,7 @@ function App() {
   const status = usePoll('status');
   const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // The text is cleared first, because screen readers would not announce the same text twice in a row.
+    // The text is cleared first, because screen readers do not announce the same text twice in a row.
     setAnnouncement('');
     setTimeout(() => setAnnouncement(text));
   }, []);

@@ -238,8 +238,8 @@ describe('the explanation of errors', () => {
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
 /**
- * The errors recorded for an operation's example after the value at one location is replaced, or removed if no new
- * value is given.
+ * The errors recorded for an operation's example after the value at one location is replaced (or removed if no new
+ * value is given).
  */
 interface RecordedErrors {
   readonly file: string;

@@ -45,7 +45,7 @@ export interface TestGateway {
   readonly results: Passed[];
 }
 
-/** Starts the server. A failure results in a 502 response whose body is the kind of failure. */
+/** Starts the server. A failure results in a 502 response whose body states the kind of failure. */
 export async function startGateway(origin: string, choice: GatewayChoice = {}): Promise<TestGateway> {
   const { basePath = '', transparent = false, rewriteUrls = false, authorization } = choice;
   const options = { ...UPSTREAM_DEFAULTS, ...choice.options };

@@ -11,7 +11,7 @@ const CONNECTIONS = 32;
 /** The share of the upstream's pages that are faulty. */
 const FAULT_SHARE = 0.05;
 const RELOAD_SECONDS = 10;
-/** The maximum growth of memory in the second half of the soak, as a share of the memory at the end. */
+/** The maximum growth in memory during the second half of the soak, as a share of the memory at the end. */
 const MAX_GROWTH = 0.1;
 /**
  * The limits apply only to a soak of at least this duration. In a shorter one, memory and delays depend mostly on when
