@@ -259,7 +259,7 @@ describe('the operations of the contract', () => {
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
-      // A 401 response may also report a refused credential, so this form is valid too.
+      // A 401 response may also report a refused credential, so the form with `error` is also valid for that status.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }

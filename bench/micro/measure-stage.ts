@@ -26,7 +26,7 @@ const MAX_INPUTS = 4000;
 /** The minimum number of undisturbed batches. If there are fewer, all batches are used. */
 const LEAST_QUIET = 5;
 
-/** The number of bytes per call above which V8's coarse count of allocations is accurate enough. */
+/** The number of bytes per call above which V8's coarse allocation count is accurate enough. */
 const EXACT_BELOW = 8000;
 
 /** The number of bytes that can be allocated without triggering a garbage collection. */

@@ -46,8 +46,8 @@ const ROLES = {
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /**
- * Creates a Portico peer with authentication, permissions, checks of parameters and page bounds, metrics, and an access
- * log file.
+ * Creates a Portico peer with authentication, permissions, parameter and page bounds checks, metrics, and an access log
+ * file.
  */
 export function portico(variant: PorticoVariant): Peer {
   const id = idOf('portico', variant.label);

@@ -3,7 +3,7 @@ import { REFUSED } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Returns scenarios with requests that Portico refuses, so that they never reach the upstream. */
+/** Returns scenarios with requests that Portico refuses without sending them to the upstream. */
 export function refusedScenarios({ side }: Effort): Scenario[] {
   return [
     {

@@ -54,8 +54,8 @@ export function createChangeFollower({
   let position: LogPosition | undefined;
   let generations = createTagGenerations(MAX_TAGS);
 
-  // Until a change has a position in the log, it cannot be compared with the positions of pages from other processes,
-  // so the pages that it affects must not be used.
+  // A page from another process can be compared with a change only once the change has a position in the log. Until
+  // then, the pages that the change affects must not be used.
   const isChanging = (tags: ReadonlySet<string>) => {
     for (const change of unapplied()) for (const tag of reachOf(change)) if (tag === ALL || tags.has(tag)) return true;
     return false;

@@ -55,8 +55,8 @@ export function changeId(change: OverrideChange): string {
 
 /**
  * Merges this gateway's changes since `base` into the overrides that all gateways share. If both sides have changed an
- * override, the version that was set later applies. An override that has since been set again is therefore not ended by
- * mistake.
+ * override, the version that was set later applies. This ensures that ending an override never ends one that has since
+ * been set again.
  */
 export function mergeOverrides(
   base: readonly Override[],

@@ -143,7 +143,7 @@ export interface HistogramFamily {
   /** The sum of each row's observations, in seconds. */
   readonly sums: Readonly<Float64Array>;
   readonly exemplars: readonly (Exemplar | undefined)[] | undefined;
-  /** Adds the observations for the same rows from another histogram with the same buckets. */
+  /** Adds another histogram's observations for the same rows. Both histograms must have the same buckets. */
   add(other: Counts): void;
 }
 

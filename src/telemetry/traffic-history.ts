@@ -29,7 +29,7 @@ export interface TrafficHistory {
   sample(): void;
   /** Returns the last `seconds` seconds of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
-  /** Starts recording these counts. Unless they are already being recorded, the history starts over. */
+  /** Starts recording these counts. The history starts over unless they are already being recorded. */
   follow(traffic: TrafficCounts): void;
 }
 

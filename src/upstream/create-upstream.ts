@@ -205,7 +205,7 @@ export function createUpstream(
     const pass: ObservedPass = admission instanceof Promise ? await admission : admission;
     const startedAt = observesLimits ? clock() : 0;
     const { signal, owner = noOwner } = request;
-    /** Returns the limit, if any, that the exchange exceeded before its response head arrived or it failed. */
+    /** Returns the limit, if any, that the exchange exceeded before it failed or its response head arrived. */
     const exceeded = (): ExceededLimit | undefined => {
       if (!observesLimits) return undefined;
       if (clock() - startedAt > patienceMs) pass.exceeded ??= 'deadline';

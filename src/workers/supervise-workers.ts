@@ -118,7 +118,7 @@ export function superviseWorkers({ count, fork, handlerOf, events, clock }: Supe
 
   return {
     async start() {
-      // The first worker is started alone, so that if no worker can start, the reason is reported only once.
+      // The first worker is started on its own, so that the reason is reported only once if no worker can start.
       await run(1);
       const others = Array.from({ length: count - 1 }, async (_, index) => run(index + 2));
       const failed = (await Promise.allSettled(others)).find((one) => one.status === 'rejected');

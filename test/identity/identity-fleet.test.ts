@@ -57,8 +57,8 @@ async function member(
     redis.close();
   });
   await until(() => log.position() !== undefined);
-  // After the first reset, two commands read the fleet's shared key. Replies arrive in order, so the key is known after
-  // three more commands.
+  // After the first reset, two commands read the fleet's shared key. Replies arrive in order, so the key is known once
+  // three later commands have received theirs.
   for (let count = 0; count < 3; count += 1) await redis.command('', ['PING']);
   const from = (address: string) => ({ clientAddress: () => address, now: clock() });
   return {

@@ -165,7 +165,7 @@ needsProgram('redis', 'a connection to Redis', (path) => {
       for (let count = 0; count < 3; count++) expect(await failure(set(redis))).toBe('Redis did not reply in time');
       expect(await failure(set(redis))).toBe('Redis is not available');
       expect(outcomes).toEqual(['timeout', 'timeout', 'timeout', 'skipped']);
-      // After a failed trial, the client opens a new connection. That connection hangs too.
+      // After a failed trial, the client opens a new connection, which also hangs.
       clock.advance(1);
       expect(await failure(set(redis))).toBe('Redis did not reply in time');
       server.thaw();

@@ -37,7 +37,7 @@ export interface FleetSettings {
 /** The costs of one steady window. */
 export interface WindowCosts {
   readonly seconds: number;
-  /** The number of requests that gateways finished, and the total CPU time of all gateways in milliseconds. */
+  /** The total number of finished requests, and the CPU time (in milliseconds) and finished requests per gateway. */
   readonly requests: number;
   readonly gatewayCpuMs: readonly number[];
   readonly requestsOf: readonly number[];

@@ -6,9 +6,9 @@ import { parse } from 'yaml';
 import { questionPage, STAMP } from '../../../bench/pages.ts';
 
 /*
- * The upstream of the load scenarios, started as a separate process. Each page of questions contains the name of the
- * caller and the `q` of the request, so that a client can recognize a page intended for another caller or request. The
- * parent process controls the faults and reads the counts.
+ * The upstream of the load scenarios, started as a separate process. Each page of questions contains the caller's name
+ * and the request's `q`, so that a client can recognize a page intended for another caller or request. The parent
+ * process controls the faults and reads the counts.
  */
 
 /** The settings that the parent process sends. */
