@@ -74,7 +74,7 @@ export interface Running {
   readonly proof: Proof;
   /** The number of rounds repeated because no response arrived. */
   stalls: number;
-  /** The next key to request. Used in scenarios that request every key only once. */
+  /** The next key to request. Used in scenarios that request each key only once. */
   nextKey: number;
 }
 

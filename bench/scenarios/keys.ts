@@ -10,10 +10,10 @@ import type { Entry, Scenario } from './scenario.ts';
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Returns scenarios with different numbers of stored responses. All of them are requested before the rounds. Each
- * number is measured in its own process, because a process that stores all pages would not show the cost of a small
- * cache. nginx runs without its open-file cache, which would need one file descriptor per page. Many systems do not
- * allow that many.
+ * Returns scenarios with different numbers of stored responses. All of the responses are requested before the rounds.
+ * Each number is measured in its own process, because a process that stores all pages would not show the cost of a
+ * small cache. nginx runs without its open-file cache, which would need one file descriptor per page. Many systems do
+ * not allow that many.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);

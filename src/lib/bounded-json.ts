@@ -79,8 +79,8 @@ KIND[0x3a] = COLON;
 const BARE_SHIFT = 6;
 
 /**
- * The number of escapes per allowed value. Escapes are limited because parsing one takes much longer than parsing a
- * plain character.
+ * The maximum number of escapes for each allowed value. Escapes are limited because parsing one takes much longer than
+ * parsing a plain character.
  */
 const ESCAPES_PER_VALUE = 16;
 

@@ -284,7 +284,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof RedisUnavailable) return error.message;
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code)) return code;
-  // The first word of a server's error is its kind, such as NOAUTH, OOM or READONLY.
+  // The first word of a Redis error message is the error's kind, such as NOAUTH, OOM or READONLY.
   return /^(?:[A-Z]{2,20})\b/.exec(message)?.[0] ?? 'connection failed';
 }
 

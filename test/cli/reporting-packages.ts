@@ -5,7 +5,7 @@ import { tempFolder } from '../builders/temp-folder.ts';
 
 /**
  * Returns variables that make a process write `LOADED` and a package's name to standard error when it loads a package
- * that only some configurations need. The process behaves as if the package `missing` were not installed.
+ * that only some configurations need. If `missing` is given, the process behaves as if that package were not installed.
  */
 export function reportingPackages(missing?: string): Record<string, string> {
   const file = join(tempFolder(), 'hook.mjs');

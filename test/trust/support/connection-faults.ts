@@ -19,13 +19,13 @@ interface BreakableConnection {
 
 /** A fault that prevents connections. */
 export interface ConnectionFault extends Fault {
-  /** Changes how an upstream is reached. */
+  /** Returns the address at which the upstream can be reached, and functions that break and repair its connections. */
   readonly prepare: (upstream: RawUpstream) => BreakableConnection | Promise<BreakableConnection>;
   /** True if the first failure opens the gateway's circuit. */
   readonly opensCircuit?: boolean;
 }
 
-/** How long an open circuit stays open, in seconds. This is longer than any situation in the tests lasts. */
+/** How long an open circuit stays open, in seconds. No situation in the tests lasts this long. */
 export const CIRCUIT_SECONDS = 120;
 
 const REFUSED = { built: 'upstream_refused', passed: 'upstream_refused' } as const;

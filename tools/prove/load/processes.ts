@@ -73,7 +73,7 @@ export interface Scene {
   startGateway(config?: GatewayConfig, variables?: NodeJS.ProcessEnv): Promise<GatewayProcess>;
 }
 
-/** Runs a scenario with its processes. */
+/** Runs a scenario and gives it access to its processes. */
 export type RunScene = <Result>(run: (scene: Scene) => Promise<Result>) => Promise<Result>;
 
 /** The metrics that count reloads. */
