@@ -166,8 +166,8 @@ interface VerifiedCredentials {
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
   /**
-   * Changes the state of the credentials of all callers whose names satisfy `matches` from `fresh` to `known`, so that
-   * these credentials are verified again.
+   * Marks the fresh credentials of all callers whose names satisfy `matches` as `known`, so that these credentials are
+   * verified again.
    */
   expireCallers(matches: (name: string) => boolean): void;
   clear(): void;

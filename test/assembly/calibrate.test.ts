@@ -15,7 +15,7 @@ const PENDING: Calibration = { kind: 'pending', cause: 'down' };
 const FAULT = { source: 'configuration', pointer: '/authentication/probe', message: 'accepts a wrong credential' };
 const UNUSABLE: Calibration = { kind: 'unusable', fault: FAULT };
 
-/** Starts calibration with a verifier that returns these results in order and then repeats the last. */
+/** Starts calibration with a verifier that returns these results in order and then repeats the last one. */
 function calibrating(
   config: Readonly<Record<string, unknown>>,
   ...found: (Calibration | Promise<Calibration> | Error)[]

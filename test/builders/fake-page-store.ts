@@ -1,6 +1,6 @@
 import type { PageStore } from '../../src/cache/page-store.ts';
 
-/** A store of shared pages in memory. */
+/** An in-memory store of shared pages. */
 export interface FakePageStore {
   /** The stored values, keyed by hash. */
   readonly values: Map<string, Buffer>;

@@ -265,7 +265,7 @@ function modelTables({ model }: ScaleResults): string {
   ].join('\n\n');
 }
 
-/** Returns a measured and a simulated value as one cell. */
+/** Formats a measured value and a simulated value for a single cell. */
 function pair(measured: number, simulated: number, text: (value: number) => string): string {
   return `${text(measured)} / ${text(simulated)} (${percent(simulated / measured - 1, true)})`;
 }

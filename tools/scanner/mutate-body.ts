@@ -112,7 +112,7 @@ function addMembers(random: SeededRandom, members: Record<string, unknown>): voi
   }
 }
 
-/** Writes some characters as escapes, including in names. */
+/** Replaces some letters and slashes with escapes, including those in names. */
 function withEscapes(random: SeededRandom, text: string): string {
   return text.replaceAll(/[a-z/é]/g, (character) => {
     if (!random.chance(0.02)) return character;
