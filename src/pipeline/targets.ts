@@ -109,7 +109,7 @@ function bytesOf({ plan, admit: admitted }: OperationTarget): number {
 
 /**
  * Returns the form in which a target is remembered. Serving a stored response does not require decoded parameters, so
- * the parameters for cacheable pages are discarded, and are decoded again only when needed.
+ * the parameters for cacheable pages are discarded. They are decoded again only when needed.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();

@@ -197,7 +197,7 @@ export interface CountsIncrease extends Counts {
 function createIncreases(families: () => readonly Counts[]) {
   /** The counts at the time of the last report. Undefined before the first report, which contains all counts. */
   let reported: readonly Counts[] | undefined;
-  /** The growth up to the last replacement of the families, if it has not been reported yet. */
+  /** The increases before the families were last replaced, if they have not been reported yet. */
   let earlier: CountsIncrease[] = [];
   const grown = () =>
     families().flatMap((now, family) =>

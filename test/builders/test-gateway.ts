@@ -148,7 +148,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     };
     cleanUpAfterFile(async () => {
       await test.close();
-      // A test file's variables exist until its worker ends. The gateway that they refer to must be released before then.
+      // A test file's variables exist until its worker ends. The gateway that they refer to must be released earlier.
       running = undefined;
       log.length = 0;
     });
