@@ -377,7 +377,7 @@ function createRecorder(
   );
 }
 
-/** Returns the data for the span attributes that do not come from a trace. */
+/** Returns the data for span attributes whose values do not come from a trace. */
 function spanSubject(
   { publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],

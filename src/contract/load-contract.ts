@@ -24,7 +24,7 @@ import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 import type { Violation } from '../model/violation.ts';
 import type { ParameterValues } from './values.ts';
 
-/** The contract, which is compiled once at startup and never changes afterwards. */
+/** A compiled contract. It never changes; if a reload changes the contract, a new one is compiled. */
 export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;

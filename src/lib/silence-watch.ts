@@ -6,7 +6,7 @@ interface SilenceExcuse {
   readonly patienceMs: number;
 }
 
-/** Reports when there has been no activity for too long. */
+/** Calls a function when there has been no activity for too long. */
 interface SilenceWatch {
   /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;

@@ -1,4 +1,4 @@
-/** A configuration error, found at startup in the configuration, the contract or the roles file. */
+/** An error in the configuration, the contract or the roles file, found at startup or during a reload. */
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
@@ -9,12 +9,12 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
-/** Removes duplicates from a list of errors, because more than one startup step can find the same error. */
+/** Removes duplicates from a list of errors, because several steps can find the same error. */
 export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
 
-/** Thrown at startup. It contains all configuration errors so that they can be reported together. */
+/** Thrown at startup or during a reload. Contains all configuration errors so that they can be reported together. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

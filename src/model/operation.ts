@@ -103,11 +103,11 @@ export interface Operation {
     | {
         /** True if responses are stored by default. False for `listNodeComments` and `listActions`. */
         readonly byDefault: boolean;
-        /** The tags of every stored response. `{name}` is replaced with a path parameter. */
+        /** The tags of every stored response. `{name}` is replaced with the path parameter of that name. */
         readonly tags: readonly string[];
       }
     | undefined;
-  /** The tags that a successful request purges. `{name}` is replaced with a path parameter. */
+  /** The tags that a successful request purges. `{name}` is replaced with the path parameter of that name. */
   readonly purges: readonly string[];
   /** True if responses can contain `visibility` and `recipients` (reading and writing comments). */
   readonly carriesPrivateFields: boolean;

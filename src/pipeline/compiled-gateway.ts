@@ -13,8 +13,8 @@ import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
 /**
- * The parts of the gateway that handle requests. They are compiled at startup. Both live traffic and `explain` use
- * them.
+ * The parts of the gateway that handle requests, both for live traffic and for `explain`. They are compiled at startup
+ * and again on each reload.
  */
 export interface CompiledGateway {
   readonly contract: Contract;

@@ -11,7 +11,7 @@ export interface Plan extends PlannedOperation {
   readonly handle: Handler;
 }
 
-/** Composes the stages that apply to an operation into one handler at startup. */
+/** Composes the stages that apply to an operation into one handler. */
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
   const stages = planners.flatMap((planner) => {
     const stage = planner.plan(planned);

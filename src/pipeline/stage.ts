@@ -15,7 +15,7 @@ export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 /** A stage of a plan. It wraps the handler that runs the rest of the plan. */
 export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
 
-/** Decides at startup whether an operation needs a stage. Returns undefined if it does not. */
+/** Decides whether an operation needs a stage. The `plan` method returns undefined if it does not. */
 export interface StagePlanner {
   readonly name: string;
   plan(planned: PlannedOperation): Stage | undefined;

@@ -127,7 +127,7 @@ function passedCase(one: ComparedFinding): string {
   return `    ${head}<system-out>${escapeMarkup(words)}</system-out></testcase>`;
 }
 
-/** A JUnit suite: the violations of one category in one operation, or an operation without violations. */
+/** A JUnit suite: one operation's violations in one category, or an operation without violations. */
 interface JunitSuite {
   readonly name: string;
   /** The test cases as XML. */

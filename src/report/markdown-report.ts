@@ -152,10 +152,7 @@ function bounded(lines: readonly string[]): string {
   return included.join('\n');
 }
 
-/**
- * Escapes text for a cell of a Markdown table, so that the text cannot be interpreted as markup, links, mentions or
- * HTML.
- */
+/** Escapes text for a Markdown table cell, so that it cannot be interpreted as markup, links, mentions or HTML. */
 function escapeMarkdown(text: string): string {
   return (
     plainText(text)
@@ -171,7 +168,7 @@ function escapeMarkdown(text: string): string {
   );
 }
 
-/** Formats text as code in a cell of a Markdown table. */
+/** Formats text as code in a Markdown table cell. */
 function markdownCode(text: string): string {
   if (text === '') return '';
   return `<code>${escapeMarkdown(text)}</code>`;

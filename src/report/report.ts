@@ -42,7 +42,7 @@ export interface Finding {
   readonly place: ContractPlace;
 }
 
-/** All violations of one category, worst first. */
+/** All violations in one category, worst first. */
 interface FindingGroup {
   readonly category: ViolationCategory;
   readonly findings: readonly Finding[];

@@ -175,7 +175,7 @@ function resourceOf(
   };
 }
 
-/** Returns a function that logs when exports begin to fail and when they succeed again. */
+/** Returns a function that logs when exports begin to fail and when they recover. */
 function createExportLog(logger: Logger): (error: Error | undefined) => void {
   let isFailing = false;
   return (error) => {

@@ -15,7 +15,7 @@ type HandlerOf = (name: string) => Handler | undefined;
 /** The process at the other end of the channel. */
 export interface Peer {
   /**
-   * Calls a function of the other process. Rejects if the function fails, if the channel closes, or if there is no
+   * Calls a function in the other process. Rejects if the function fails, if the channel closes, or if there is no
    * result within `timeoutMs` milliseconds (default: 10,000).
    */
   call(name: string, value?: unknown, timeoutMs?: number): Promise<unknown>;

@@ -118,7 +118,7 @@ function rulesNeededBy(test: RuleTest, rules: readonly Rule[]): ReadonlySet<Rule
     ...queries.flatMap(({ expr }) => metricsOf(expr)),
   ]);
   const needed = new Set<Rule>();
-  // Iteration over a set includes the names that are added during the loop.
+  // Iterating over a set includes names added during the loop.
   for (const name of names)
     for (const rule of rules)
       if ((rule.alert ?? rule.record) === name || (name === 'ALERTS' && rule.alert !== undefined)) {

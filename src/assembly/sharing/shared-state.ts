@@ -173,7 +173,7 @@ export interface SharedDemotions {
   applyTo(services: DemotedServices): void;
 }
 
-/** The services that demotions apply to. A reload may replace them. */
+/** The services to which demotions apply. A reload may replace them. */
 interface DemotedServices {
   readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly cache: Pick<PageCache, 'retain'>;

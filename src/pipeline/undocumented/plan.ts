@@ -31,7 +31,7 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly purge: UndocumentedPurge;
 }
 
-/** Compiles the plan for undocumented paths at startup, using only the stages that apply. */
+/** Compiles the plan for undocumented paths, using only the stages that apply. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
   const { transparent, checks, allow, access, rateLimiter, purge } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;

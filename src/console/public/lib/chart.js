@@ -177,7 +177,7 @@ function alone({ data }, index) {
   return [...data[index].keys()].filter((at) => hasValue(at) && !hasValue(at - 1) && !hasValue(at + 1));
 }
 
-/** A small bar for each hour. The current hour is last. */
+/** A small chart with one bar per hour. The current hour is last. */
 export function Sparkline({ hours, label }) {
   const highest = Math.max(1, ...hours);
   return html`<svg class="sparkline" viewBox=${`0 0 ${hours.length * 4} 20`} role="img" aria-label=${label}>

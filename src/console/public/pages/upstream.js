@@ -136,7 +136,7 @@ function addressState({ state, retrySeconds, probe }) {
 /** Formats a request count, which is undefined unless there are several addresses. */
 const counted = (number) => (number === undefined ? NONE : count(number));
 
-/** Descriptions of the causes of failures, by error type (RFC 9209). */
+/** Descriptions of failure causes, keyed by error type (RFC 9209). */
 const CAUSES = {
   dns_timeout: 'the name server did not respond',
   dns_error: 'the host name does not exist',

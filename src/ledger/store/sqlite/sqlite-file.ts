@@ -80,7 +80,10 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
 
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
-/** Prepares the statements that add a batch to the tables. The returned function must run in a transaction. */
+/**
+ * Prepares the statements that add a batch to the tables. The returned function executes them and must be called within
+ * a transaction.
+ */
 function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   const release = database.prepare(
     `INSERT INTO releases (label, last_seen_at) VALUES (?, ?)
