@@ -5,7 +5,7 @@ import type { AcceptedViolation } from './ledger-entry.ts';
  * secrets nor data about callers, because it is stored outside the process.
  */
 export type SharedChange =
-  /** Stored pages and page counts are no longer valid: either those with any of the tags, or all of them. */
+  /** The stored pages and page counts that have any of the tags are no longer valid. `all` invalidates all of them. */
   | { readonly kind: 'purge'; readonly tags: readonly string[] | 'all' }
   /** The operation's responses depend on the caller. */
   | { readonly kind: 'demote'; readonly operation: string }

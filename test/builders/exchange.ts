@@ -52,7 +52,10 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** Overrides for a planned operation. All properties are optional, including those of `operation` and `checks`. */
+/**
+ * Values that replace a planned operation's defaults. All properties are optional, including those of `operation` and
+ * `checks`.
+ */
 export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
   readonly operation?: Partial<Operation>;
   readonly checks?: Partial<PlannedOperation['checks']>;
