@@ -5,7 +5,7 @@ import type { UploadClaims } from './shared-uploads.ts';
 
 /**
  * How long a claim on an upload in progress lasts, in milliseconds. If an upload takes longer, other gateways no longer
- * recognize a duplicate. After a crash, the upload is blocked for no longer than this.
+ * recognize duplicates of it. If a gateway crashes, its uploads are blocked for at most this long.
  */
 const MAX_UPLOAD_MS = 600_000;
 

@@ -134,7 +134,7 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
         copyFileSync(join(RULES_FOLDER, 'recording.yml'), join(folder, 'recording.yml'));
         const text = readFileSync(join(RULES_FOLDER, 'alerts.yml'), 'utf8');
         const path = join(folder, 'tests', 'alerts.test.yml');
-        // Only the tests for the two broken alerts run here.
+        // Only the tests for the two alerts that are broken below are needed.
         const all = readRuleTests(join(RULES_FOLDER, 'tests', 'alerts.test.yml'));
         const tests = all.tests.filter(
           ({ alert_rule_test: cases = [] }) =>

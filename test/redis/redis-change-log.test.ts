@@ -43,8 +43,8 @@ function member(url: string, prefix = 'log'): Member {
 }
 
 /**
- * The arguments for a server that loses no data when it stops. After a loss of data, a gateway resets itself and does
- * not learn of changes that another gateway appended before the loss.
+ * The arguments for a server that loses no data when it stops. If data were lost, the gateways would reset themselves
+ * and never receive the changes that were appended before the loss.
  */
 const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
@@ -107,7 +107,7 @@ needsProgram('redis', 'the log of shared changes', (path) => {
   });
 
   // After a restart without persistence, a server restarts its count at 0. A reader that trusted the numbers alone
-  // would skip every change, and serve purged pages, until the count reached its position.
+  // would skip every change, and serve purged pages, until the count reached the reader's position.
   it.concurrent('resets every gateway after the server has lost its data', async () => {
     const server = await startRedisServer(path);
     const [a, b] = await Promise.all([opened(server.url), opened(server.url)]);

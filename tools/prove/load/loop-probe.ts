@@ -19,8 +19,8 @@ function processorTime(): number {
 }
 
 // Ends the current turn. A timer runs at most once in each turn of the event loop, so the time between two runs is the
-// length of one turn, plus at most a millisecond of shorter turns. `setImmediate` would be exact, but would keep the
-// processor busy between requests.
+// length of one turn, plus at most a millisecond of shorter turns. `setImmediate` would measure each turn exactly, but
+// would keep the processor busy between requests.
 function endTurn(): void {
   const now = processorTime();
   longest = Math.max(longest, now - last);
