@@ -10,7 +10,7 @@ export interface Overrides {
   active(operation?: string): readonly Override[];
   /** Returns the latest events in the audit trail, oldest first. */
   events(): readonly OverrideEvent[];
-  /** Sets an override. It replaces any override with the same id. If the request is invalid, returns all errors. */
+  /** Sets an override, replacing any override with the same id. Returns all errors if the request is invalid. */
   set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
   /**
    * Ends the operation's override with this change id (see `changeId`), or all of the operation's overrides. Returns

@@ -372,8 +372,8 @@ describe('sampling', () => {
 });
 
 describe('the exported bytes', () => {
-  // An attacker, or a careless client, puts secrets and personal data into every part of a request. People who read
-  // the traces must not see them.
+  // An attacker or a careless client can put secrets and personal data in any part of a request. People who read the
+  // traces must not see them.
   it('contain nothing that a client sent', async () => {
     const { receiver, gateway } = await start({ mode: 'staging' });
     const planted = 'planted-4711';

@@ -80,7 +80,7 @@ export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
 }
 
 /**
- * Records an undocumented member of the object with the number `stamp`. If several items have the same member at the
+ * Records an undocumented member of object number `stamp`. If several items have the same member at the
  * same location, only the first is recorded. Returns false if the object already has a member with this name, or if
  * there are too many members.
  */

@@ -73,7 +73,7 @@ export function checkMembers(table: u32, at: u32, depth: u32): u32 {
   return at + 1;
 }
 
-/** Records the expected members that the object with the number `stamp` lacks. Returns false if there are too many. */
+/** Records the expected members that object number `stamp` lacks. Returns false if there are too many. */
 function recordAbsent(table: u32, stamp: u64): bool {
   for (let bucket: u32 = 0; bucket <= load<u32>(table, TABLE_MASK); bucket++) {
     let key = load<u32>(table + (bucket << 2), TABLE_BUCKETS);
