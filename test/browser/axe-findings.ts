@@ -13,7 +13,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 /**
  * Runs in the browser. Makes axe compute the contrast only once per visit for elements that look the same. Axe spends
  * most of its time on contrast, and table rows and page headers look alike. Elements look the same if all styles that
- * determine the contrast are equal: those of the text, and the backgrounds of the element and its ancestors. Axe always
+ * determine the contrast are equal: the text's, and the backgrounds of the element and its ancestors. Axe always
  * checks elements that might cover others, and elements that look different from all those that have passed.
  */
 const SHARE_CONTRASTS = `(() => {

@@ -26,8 +26,8 @@ function launch(command: string, script: string, ...flags: readonly string[]): s
 }
 
 /**
- * Returns the size of the young generation, in bytes, after each of two rounds of allocating objects that survive.
- * Between the rounds, the process begins to serve.
+ * Allocates long-lived objects in two rounds and returns the size of the young generation, in bytes, after each round.
+ * The flags for serving are set between the rounds.
  */
 function sizesOf(command: string): readonly number[] {
   const output = launch(

@@ -7,9 +7,9 @@ import { anyScript, type FuzzScript } from './fuzz-script.ts';
 
 /**
  * The attack: arbitrary requests from several callers in any order, with arbitrary responses from the upstream.
- * Whatever they contain, the gateway has no internal errors, all its errors have the same form, each response is well
- * framed, no caller receives a response meant for another, and the log contains neither passwords nor values. In strict
- * mode, the upstream receives only documented requests.
+ * Whatever the messages contain, the gateway never fails with an internal error, all its errors have the same form,
+ * each response is well framed, no caller receives a response meant for another, and the log contains neither passwords
+ * nor values. In strict mode, the upstream receives only documented requests.
  */
 
 const CORPUS = new URL('corpus/', import.meta.url);

@@ -27,7 +27,7 @@ export interface Proof {
   readonly run: (context: ProofContext) => Promise<ProofResult>;
 }
 
-/** Describes wrong responses or lost requests. Each distinct message and its count are on one line. */
+/** Describes wrong responses or lost requests, with one line for each distinct message and its count. */
 export function describeCounts(title: string, counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([text, count]) => `${title}: ${text} (${count} ×)`);
 }

@@ -48,7 +48,7 @@ interface DocumentedWords {
   readonly add: (fresh: readonly string[], closed: boolean) => OverlayAction[];
 }
 
-/** Returns the documented words of the schema at a path. If there is no list, the words may be in a description. */
+/** Returns the words that the schema at a path documents, either in a list of values or in a description. */
 function documentedWords(document: DocumentNode, path: string, schema: SchemaNode): DocumentedWords {
   const place = placeName(path);
   const expected = schema['x-expected-enum'];
