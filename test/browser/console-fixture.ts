@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { launch } from './launch.ts';
-import { type ContextOptions, openConsole, openContext, type OpenOptions, TOKEN } from './open-console.ts';
+import {
+  type ContextOptions,
+  type OpenConsole,
+  openConsole,
+  openContext,
+  type OpenOptions,
+  TOKEN,
+} from './open-console.ts';
 
 /** A gateway with its console, the reference server behind it, and a browser. */
 export interface ConsoleFixture {
@@ -15,7 +22,7 @@ export interface ConsoleFixture {
   visit(hash: string, act: (page: Page) => Promise<void>, options?: VisitOptions): Promise<void>;
 }
 
-interface VisitOptions extends OpenOptions, ContextOptions {}
+interface VisitOptions extends Omit<OpenOptions, 'newTab'>, ContextOptions {}
 
 /** The options that a test file can set. */
 export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
@@ -35,6 +42,7 @@ export function withConsole(
   let reference: ReferenceServer | undefined;
   let gateway: TestGateway | undefined;
   let shared: BrowserContext | undefined;
+  let previous: OpenConsole | undefined;
   beforeAll(async () => {
     reference = await startReferenceServer({ complete: true, chaos });
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
@@ -61,12 +69,20 @@ export function withConsole(
     async visit(hash, act, { tolerate, ...own } = {}) {
       const isShared = Object.keys(own).length === 0;
       const context = isShared ? (shared ??= await open({})) : await open(own);
-      const { page, troubles, close } = await openConsole(context, running().adminUrl, hash, tolerate && { tolerate });
+      const newTab = isShared && previous !== undefined;
+      const opened = await openConsole(context, running().adminUrl, hash, { newTab, ...(tolerate && { tolerate }) });
+      if (isShared) {
+        // If the previous visit's tab were closed earlier, its process would end and could not be used for this visit.
+        await previous?.close();
+        previous = opened;
+      }
       try {
-        await act(page);
-        expect(troubles).toEqual([]);
+        await act(opened.page);
+        expect(opened.troubles).toEqual([]);
       } finally {
-        await (isShared ? close() : context.close());
+        // The page may still be fetching data, and a route that responds after the page was closed would throw.
+        await opened.page.unrouteAll({ behavior: 'ignoreErrors' });
+        if (!isShared) await context.close();
       }
     },
   };

@@ -14,6 +14,8 @@ export interface OpenConsole {
 
 /** Options for opening a console page. */
 export interface OpenOptions {
+  /** True if the page is opened in a new tab. By default, it is opened in the context's first tab. */
+  readonly newTab?: boolean;
   /** Matches the browser's console messages about refusals that the test expects. */
   readonly tolerate?: RegExp;
 }
@@ -72,9 +74,9 @@ export async function openConsole(
   context: BrowserContext,
   adminUrl: string,
   hash = '#/traffic',
-  { tolerate }: OpenOptions = {},
+  { newTab = false, tolerate }: OpenOptions = {},
 ): Promise<OpenConsole> {
-  const page = context.pages()[0] ?? (await context.newPage());
+  const page = (newTab ? undefined : context.pages()[0]) ?? (await context.newPage());
   // This limit is reached only if a test waits for something that never happens.
   page.setDefaultTimeout(120_000);
   const troubles: string[] = [];
