@@ -1,4 +1,5 @@
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
 interface Finding {
@@ -6,6 +7,9 @@ interface Finding {
   readonly impact: string | null;
   readonly nodes: readonly { readonly html: string }[];
 }
+
+// The minified script is half as long as the one that the package exports, so each page parses it faster.
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 /** The axe rules whose results depend on colors. All other rules give the same results for dark and light pages. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
@@ -58,7 +62,8 @@ const SHARE_CONTRASTS = `(() => {
  * color rules run. That is enough if all rules have already run on the page in a different color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
-  if (await page.evaluate("typeof runAxe === 'undefined'")) await page.evaluate(`${axe.source}; ${SHARE_CONTRASTS}`);
+  // The debugger evaluates axe, because the pages' content security policies allow no other scripts.
+  if (await page.evaluate("typeof runAxe === 'undefined'")) await page.evaluate(`${AXE}; ${SHARE_CONTRASTS}`);
   const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) };
   const found = await page.evaluate<{ violations: readonly Finding[] }>(`runAxe(${JSON.stringify(options)})`);
   return found.violations.flatMap(({ id, impact, nodes }) =>
