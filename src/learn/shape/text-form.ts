@@ -1,7 +1,7 @@
 /** The form of a string. It describes the string without revealing its content. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
-/** The forms of strings, in the order in which they are tested. */
+/** The string forms, in the order in which they are tested. */
 export const TEXT_FORMS = [
   { name: 'empty', test: /^$/ },
   { name: 'formatted-date', test: /^\d{2}\/\d{2}\/\d{4} \d{2}:\d{2} (?:AM|PM)$/ },

@@ -146,7 +146,7 @@ function secured(breakWith: (plain: Accept) => Accept) {
 
 let trusted: ReturnType<typeof selfSigned> | undefined;
 
-/** Returns a certificate that this process trusts until the end of the file's tests. */
+/** Returns a certificate that this process trusts until all tests in the file have finished. */
 function trustedCertificate(): ReturnType<typeof selfSigned> {
   if (trusted !== undefined) return trusted;
   trusted = selfSigned('localhost');
