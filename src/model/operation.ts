@@ -109,7 +109,7 @@ export interface Operation {
     | undefined;
   /** The tags that a successful request purges. `{name}` is replaced with the path parameter of that name. */
   readonly purges: readonly string[];
-  /** True if responses can contain `visibility` and `recipients` (reading and writing comments). */
+  /** True if responses can contain `visibility` and `recipients` because the operation reads or writes comments. */
   readonly carriesPrivateFields: boolean;
   /** The names of the semantic rules for responses (docs/rules.md §7). */
   readonly semanticRules: readonly string[];

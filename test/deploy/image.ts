@@ -121,8 +121,8 @@ export function unpackImage(busybox: string): UnpackedImage {
   fs.writeFileSync(inImage('/dev/null'), '');
   fs.mkdirSync(inImage('/tmp'));
 
-  // Only the volume, /tmp and, before the image is sealed, the compiled code's folder are writable. A linked file has
-  // the mode of the original, which must not change.
+  // Only the volume and /tmp are writable and, until the image is sealed, the folder for compiled code. A linked file
+  // has the mode of the original, which must not change.
   spawnSync('find', [root, '(', '-type', 'd', '-o', '-links', '1', ')', '-exec', 'chmod', 'a=rX,u+x', '{}', '+']);
   fs.mkdirSync(inImage(settings.volume));
   const [uid = 0, gid = 0] = settings.user.split(':').map(Number);

@@ -26,7 +26,7 @@ export interface SchemaError {
   readonly limit: unknown;
 }
 
-/** Returns an invalid value's errors, in the order in which Ajv reports them. */
+/** Returns the errors for an invalid value, in the order in which Ajv reports them. */
 export type Explain = (value: unknown) => readonly SchemaError[];
 
 /**

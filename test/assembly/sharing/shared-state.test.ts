@@ -38,7 +38,7 @@ function open({ withRedis = true } = {}) {
 }
 
 describe('the demotions that gateways share', () => {
-  // The log stores only the latest changes, so a new gateway cannot learn older demotions from it.
+  // The log stores only the latest changes, so a new gateway cannot find older demotions in it.
   it('are read from the set when a gateway starts, and nothing is shared before', async () => {
     stored.add('listIdeas');
     const demotions = open();
