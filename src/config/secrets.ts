@@ -15,8 +15,8 @@ export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice
 
 const MIN_TOKEN = 8;
 /**
- * The minimum length and the minimum number of distinct characters of an admin token, if the admin side is not bound to
- * a loopback address. A token that meets both minimums cannot be guessed over the network.
+ * The minimum length and the minimum number of distinct characters for an admin token when the admin side is not bound
+ * to a loopback address. A token that meets both minimums cannot be guessed over the network.
  */
 const STRONG = { length: 16, different: 8 };
 const TOKEN_ADVICE = 'create one with: openssl rand -base64 24';

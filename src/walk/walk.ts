@@ -68,7 +68,7 @@ export interface WalkSummary {
 const MAX_FAILURES = 5;
 
 /**
- * Requests all safe operations in the contract from the upstream, one at a time. Passes every response to `observe`.
+ * Calls all safe operations in the contract on the upstream, one at a time, and passes every response to `observe`.
  */
 export async function walk(gateway: WalkedGateway, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;

@@ -18,7 +18,7 @@ describe('arrivals', () => {
   /** Creates a request as Node would, with the given target and headers (alternating names and values). */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const request = new IncomingMessage(new Socket());
-    // Node's parser calls this method, which its types do not declare.
+    // Node's parser calls this method, but Node's types do not declare it.
     (request as unknown as { _addHeaderLines(headers: readonly string[], count: number): void })._addHeaderLines(
       rawHeaders,
       rawHeaders.length,

@@ -533,7 +533,7 @@ describe('the scanner', () => {
   });
 
   // Bodies are stored after the tables, so tables compiled later overwrite parts of earlier bodies. An attacker could
-  // have sent a body that exploits this.
+  // send a body that exploits this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
     const compile = (schema: JsonSchema) =>

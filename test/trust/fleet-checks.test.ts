@@ -107,7 +107,7 @@ describe('the checks of a fleet', () => {
       excessAtPurges: [at(1030)],
       mostPerPeriod: 2,
     });
-    // The purge may not arrive until 1,120 ms, so it may have removed the page stored by the second fetch.
+    // The purge can arrive as late as 1,120 ms after the start, so it may remove the page stored by the second fetch.
     expect(judged(0, 1025, 2000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [at(2000)] });
     expect(judged(0, 1125, 2000)).toMatchObject({ periods: 2, excess: [at(2000)], excessAtPurges: [] });
     expect(judged(0, 5000)).toMatchObject({ periods: 2, excess: [], excessAtPurges: [] });

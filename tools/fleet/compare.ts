@@ -116,7 +116,7 @@ export interface LargeFleet {
 /** The number of callers per gateway in a large fleet, and how often each caller sends a request. */
 export const LARGE = { callersPerGateway: 10_000, requestsPerMinute: 1, seconds: 24 };
 
-/** Simulates a fleet with many gateways and callers. The workload and the times are those of a measured run. */
+/** Simulates a fleet with many gateways and callers. The workload and the times are taken from a measured run. */
 export async function simulateLarge(run: FleetRun, gateways: number): Promise<LargeFleet> {
   const callers = gateways * LARGE.callersPerGateway;
   const perSecond = (callers * LARGE.requestsPerMinute) / 60;
