@@ -219,7 +219,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
   return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
 }
 
-/** The validator for the data of a roles file. It is compiled only once and reused by reloads. */
+/** The validator for the data in a roles file. It is compiled only once and reused on every reload. */
 let validateRoles: ValidateFunction<RawRoles> | undefined;
 
 /**

@@ -273,7 +273,7 @@ describe.each(WORLDS)('with $name', (world) => {
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
-  /** Returns whether the rules allow this caller to see a response fetched with the credential that `mark` denotes. */
+  /** Returns whether the rules allow this caller to see a response fetched with the credential identified by `mark`. */
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === ownMarkOf(caller);
     const kind = classOf(caller);
