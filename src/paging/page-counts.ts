@@ -201,7 +201,7 @@ interface EffectivePage {
   readonly pageSize: number | undefined;
 }
 
-/** Either a page within its bounds, or the refusal of a page. */
+/** Either a page within its bounds, or the reason why the request is refused. */
 export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
@@ -256,22 +256,22 @@ export interface ReturnedPage {
 }
 
 /**
- * Returns the refusal of a page whose number exceeds the page count in its own response. Returns undefined for any
- * other page. Empty lists and first pages are never refused (docs/rules.md §5).
+ * Returns why a page is refused if its number exceeds the page count in its own response, and undefined for any other
+ * page. Empty lists and first pages are never refused (docs/rules.md §5).
  */
 export function pageOutOfBounds({ page, pageCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (page <= firstPage || !isCount(pageCount)) return undefined;
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** The refusal of a page: the error code, the parameter, and a message with the requested and allowed values. */
+/** Why a page is refused: the error code, the parameter, and a message with the requested and allowed values. */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;
   readonly detail: ErrorDetail;
 }
 
-/** Creates the refusal of a `page` or `pageSize` value. */
+/** Creates the reason for refusing a `page` or `pageSize` value. */
 export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRefusal {
   const code = name === 'page' ? 'page_out_of_bounds' : 'page_size_out_of_bounds';
   return { code, message, detail: { in: 'query', name, message } };

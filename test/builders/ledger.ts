@@ -60,7 +60,7 @@ export const entryOf = (fingerprint: string, more: Partial<LedgerBatch['entries'
   ...more,
 });
 
-/** Creates a ledger in memory. */
+/** Creates an in-memory ledger. */
 export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; retentionDays?: number } = {}) {
   const { maxEntries = 1_000, retentionDays = 30, ...rest } = parts;
   return createLedger({

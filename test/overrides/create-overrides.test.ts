@@ -88,7 +88,7 @@ describe('overrides', () => {
     const checks = watchTimers(1000);
     const { clock, overrides, logged } = started([overrideWith({ until: NOW - 1, setAt: NOW - 2 })]);
     const stop = overrides.watch();
-    // This override ended before the gateway started.
+    // This override expired before the gateway started.
     expect(logged.map(({ event }) => event)).toEqual(['expired']);
     overrides.set(disable(), WHO);
     clock.advance(7200);

@@ -14,7 +14,7 @@ interface Role {
   readonly permissions: readonly string[];
 }
 
-/** An account that the run uses. Its password is the same as its name. */
+/** An account used by the run. Its password is the same as its name. */
 export interface Account {
   readonly name: string;
   readonly role: string;
@@ -257,7 +257,7 @@ export function mayRequest(account: Account, { permissions }: { readonly permiss
   return permissions.every((one) => account.permissions.has(one));
 }
 
-/** Returns which copy of a page the account receives: its own copy, its role's copy, or the common copy. */
+/** Returns which copy of a page the account receives: its own copy, its role's copy, or the shared copy. */
 export function audienceOf({ audience }: Pick<Page, 'audience'>, { name, role }: Account): string {
   return audience === 'caller' ? name : audience === 'permissions' ? role : 'all';
 }

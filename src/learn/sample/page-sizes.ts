@@ -30,7 +30,7 @@ export function samplePageSize({ pages }: Observations, response: SampledRespons
   else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** Counts a refusal of a page size, unless a page size at least as large has already been accepted. */
+/** Records that a page size was refused, unless a page size at least as large has already been accepted. */
 function addRefusal(place: PageSizes, requested: number): void {
   if (requested <= place.accepted) return;
   place.refused = Math.min(place.refused || requested, requested);

@@ -141,7 +141,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
   };
 }
 
-/** Opens a ledger in memory. Used until the configured store is open, and for the report at the end of a walk. */
+/** Opens an in-memory ledger. Used until the configured store is open, and for the report at the end of a walk. */
 export function openLedgerInMemory(limits: LedgerOptions): OpenedStore {
   return openMemoryStore(limits);
 }

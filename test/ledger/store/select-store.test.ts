@@ -48,7 +48,7 @@ describe('the location of a ledger', () => {
     const isShared = name.startsWith('Redis');
     const location = ledgerAt({ ...LEDGER_DEFAULTS, ...options }, server);
     expect(location).toMatchObject({ name, isShared });
-    // If a ledger in memory could replace a shared one, its counts would be lost without notice.
+    // If an in-memory ledger could replace a shared one, its counts would be silently lost.
     if (isShared) expect(location.mayBeReplaced).toBe(false);
   });
 
