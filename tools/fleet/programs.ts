@@ -225,8 +225,9 @@ ${servers.join('\n')}
 `;
 }
 
+// nginx runs as a single process. If it had a master process, killing the master would leave its workers running.
 function nginxText(port: number, backends: readonly Backend[]): string {
-  return `worker_processes 1;
+  return `master_process off;
 pid nginx.pid;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 events { worker_connections 4096; }
