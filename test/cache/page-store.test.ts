@@ -3,7 +3,7 @@ import { createRedisPageStore } from '../../src/cache/page-store.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { connectTo, startRedisServer } from '../builders/redis-server.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 needsProgram('redis', 'the store of shared pages in Redis', (path) => {
   const open = async () => {
@@ -13,10 +13,8 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
     await until(() => redis.isAvailable());
     return createRedisPageStore(redis);
   };
-  const isFree = async (store: Awaited<ReturnType<typeof open>>) => {
-    for (let tries = 0; tries < 2_000; tries += 1) if (await store.lock('h', 'next', 60_000)) return true;
-    return false;
-  };
+  /** Waits until the lock has expired, and then acquires it. */
+  const untilFree = (store: Awaited<ReturnType<typeof open>>) => eventually(() => store.lock('h', 'next', 60_000));
 
   it('returns the bytes of a page until they expire', async () => {
     const store = await open();
@@ -33,7 +31,8 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
   it('frees a lock whose owner has died', async () => {
     const store = await open();
     expect([await store.lock('h', 'dead', 50), await store.lock('h', 'other', 50)]).toEqual([true, false]);
-    expect(await isFree(store)).toBe(true);
+    await untilFree(store);
+    expect(await store.lock('h', 'other', 50)).toBe(false);
   });
 
   // A slow owner must not release or extend the lock after another gateway has acquired it.
@@ -46,7 +45,7 @@ needsProgram('redis', 'the store of shared pages in Redis', (path) => {
     await store.release('h', 'late', false);
     expect(await store.lock('h', 'other', 1)).toBe(false);
     await store.renew('h', 'owner', 1);
-    expect(await isFree(store)).toBe(true);
+    await untilFree(store);
     // `onFilled` subscribes in the background.
     while (!heard.includes('h true')) await store.release('h', 'next', true);
     expect(await store.lock('h', 'other', 1)).toBe(true);
