@@ -140,7 +140,11 @@ const { balancer } = values;
 if (balancer !== undefined && balancer !== 'haproxy' && balancer !== 'nginx')
   wrongUsage('--balancer must be haproxy or nginx');
 const programs = findPrograms(balancer);
-if ('missing' in programs) wrongUsage(programs.missing.join('\n'));
+if ('missing' in programs) {
+  // The command line is right, so the message does not point to --help.
+  console.error(programs.missing.join('\n'));
+  process.exit(2);
+}
 const progress = createProgress(Date.now());
 const say = (text: string) => progress.say(text);
 process.exit((await (values.simulate ? compare(settings, programs, say) : check(settings, programs, say))) ? 0 : 1);
