@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Mutation, MUTATIONS, patternOf } from '../tools/mutations/table.ts';
-import { importsOf, measureStructure, readSources, type SourceFile, STRUCTURE_LIMITS } from '../tools/structure.ts';
+import { importsOf, measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/layers.ts';
 import { barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
 
@@ -160,19 +160,6 @@ describe('the layout of the sources', () => {
   const readers = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(repository, folder), `../${folder}`));
   const found = measureStructure(files, readers);
 
-  it('has a limited number of files, and most of them are short', () => {
-    const merge = 'merge files that are always read together; see docs/adr/0044';
-    expect(found.files, merge).toBeLessThanOrEqual(STRUCTURE_LIMITS.files);
-    const separate = 'shorten files, or move concepts to files of their own; see docs/adr/0044';
-    expect(found.medianLines, separate).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianLines);
-    expect(found.medianSubstance, separate).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianSubstance);
-  });
-
-  it('has no folder with more than 24 files, and few files too small to look for by name', () => {
-    expect(found.crowded, 'divide these folders by topic').toEqual([]);
-    expect(found.small.length).toBeLessThanOrEqual(STRUCTURE_LIMITS.small);
-  });
-
   it('has no two subfolders that import each other, and no exported type without a second user', () => {
     expect(found.mutual).toEqual([]);
     expect(found.unsharedTypes).toEqual([]);
@@ -182,11 +169,8 @@ describe('the layout of the sources', () => {
     const planted = [
       { path: 'cache/a/one.ts', text: "import { two } from '../b/two.ts';\nexport interface Alone {}" },
       { path: 'cache/b/two.ts', text: "import { one } from '../a/one.ts';" },
-      ...Array.from({ length: 25 }, (_, at) => ({ path: `cache/c/${at}.ts`, text: '' })),
     ];
     expect(measureStructure(planted)).toMatchObject({
-      files: 27,
-      crowded: ['cache/c: 25'],
       mutual: ['cache/a cache/b'],
       unsharedTypes: ['cache/a/one.ts#Alone'],
     });

@@ -207,7 +207,7 @@ interface LineBatch extends DestinationStream {
 }
 
 /** A destination for bytes. It takes ownership of the buffers passed to it. */
-export interface ByteDestination {
+interface ByteDestination {
   write(bytes: Buffer): unknown;
 }
 
