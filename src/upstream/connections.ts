@@ -68,6 +68,9 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       super(origin, {
         ...clientOptions,
         connect: (target, callback) => {
+          // The request may have been meant for an idle connection that undici then closed. The state of that
+          // connection must not count for the new one.
+          if (this.#current) this.#markNew(this.#current);
           this.#opening = connect(target, (...result) => {
             this.#opening = undefined;
             const [, socket] = result;
@@ -91,12 +94,17 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
 
     override dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
       this.#current = request;
-      request.broken = false;
+      this.#markNew(request);
       request.interim = false;
       request.reused = this.stats.connected;
-      if (!request.reused) request.stopConnecting = this.#stopConnecting;
       this.#awaitHead?.();
       return super.dispatch(request, handler);
+    }
+
+    #markNew(request: WireRequest): void {
+      request.broken = false;
+      request.reused = false;
+      request.stopConnecting = this.#stopConnecting;
     }
   }
   const persistent = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient({ uploads: false }) });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { queryObjects } from 'node:v8';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Upstream } from '../../src/upstream/create-upstream.ts';
 import { decodeForInspection } from '../../src/upstream/response-body.ts';
@@ -504,6 +504,29 @@ describe('a connection', () => {
     await upstream.exchange(get);
     await expect.poll(() => upstream.stats().openConnections).toBe(0);
   });
+
+  // undici compares the clock when it reuses a connection, because no timer can fire while the event loop is busy. It
+  // destroys the old socket with an error, and that error must not make the new connection's response look truncated.
+  it.each(['buffered', 'streamed'] as const)(
+    'that was idle for too long while the event loop was busy is replaced, and a %s response stays whole',
+    async (mode) => {
+      const server = await startRawServer((request) =>
+        request.connection === 1 ? ok(request) : request.socket.end('HTTP/1.1 200 OK\r\n\r\nunframed'),
+      );
+      const upstream = upstreamAt(server.origin, { idleTimeoutMs: 60_000 });
+      await upstream.exchange(get);
+      // The connection becomes idle one turn of the event loop after the end of the response.
+      await setImmediate();
+      const now = performance.now.bind(performance);
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+      const { body } = await upstream.exchange({ ...get, mode });
+      expect(Buffer.isBuffer(body) ? body.toString() : await drain(body)).toEqual(
+        mode === 'buffered' ? 'unframed' : { bytes: Buffer.from('unframed'), failure: undefined },
+      );
+      expect(server.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+      expect(upstream.stats().retries).toEqual({ succeeded: 0, failed: 0, refused: 0 });
+    },
+  );
 
   it('is not kept open longer because the upstream asks for it', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'x', 'Keep-Alive: timeout=600'));
