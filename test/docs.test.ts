@@ -75,6 +75,30 @@ describe('the page of the field facts', () => {
   });
 });
 
+describe('the names of documents', () => {
+  const named = [
+    ...filesOf('src', '.ts'),
+    ...filesOf('docs', '.schema.json'),
+    ...filesOf('config', '.schema.json'),
+  ].flatMap((path) =>
+    [...readText(path).matchAll(/portico:\/((?:docs|config)\/[\w./-]+)/g)].map((name) => name[1] ?? ''),
+  );
+
+  it('lead to files of the package', () => {
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('are never addresses that lead nowhere', () => {
+    const texts = [
+      ...filesOf('src', '.ts'),
+      ...filesOf('docs', '.json', '.md'),
+      ...filesOf('schemas', '.json', '.yaml'),
+    ];
+    expect(texts.filter((path) => /portico\.invalid/.test(readText(path)))).toEqual([]);
+  });
+});
+
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesOf('docs', '.md')];
 
 describe('the map of the documents', () => {

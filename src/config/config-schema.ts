@@ -42,7 +42,7 @@ const closed = (properties: object, description?: string) => ({
 export function configSchema(): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: 'urn:portico:schema:config',
+    $id: 'portico:/config/portico.schema.json',
     title: 'Configuration of Portico',
     ...closed({
       mode: {

@@ -4,8 +4,11 @@ import { dirname, join } from 'node:path';
 /** The source named in configuration errors about the contract. */
 export const CONTRACT_SOURCE = 'schemas/openapi.yaml';
 
-/** The prefix of every generated schema's `$id`. */
-export const SCHEMA_BASE = 'https://portico.invalid/schemas/';
+/**
+ * The prefix of every generated schema's `$id`. `portico:/PATH` names the file PATH in this package. It is a name and
+ * not an address, because the package has no public address that would stay the same.
+ */
+export const SCHEMA_BASE = 'portico:/schemas/';
 
 /**
  * Returns the contract's folder: the nearest `schemas` folder, starting in the folder that contains this file and

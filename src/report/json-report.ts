@@ -9,7 +9,7 @@ import { type Finding, findingsOf, type RenderReport, type Report } from './repo
 const REPORT_VERSION = 1;
 
 /** The id of the JSON Schema of the report. */
-const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
+const REPORT_SCHEMA = 'portico:/docs/report.schema.json';
 
 /** Renders a report as JSON. Unknown values are null, and instants are in ISO 8601 format, in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
@@ -71,6 +71,16 @@ const comparedFinding = ({ finding, before, after, unasked }: ComparedFinding) =
 
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };
+
+/** Renders one violation as JSON. */
+export function renderJsonFinding(finding: Finding): string {
+  return jsonText({
+    $schema: REPORT_SCHEMA,
+    version: REPORT_VERSION,
+    kind: 'violation',
+    ...toJsonFinding(finding),
+  });
+}
 
 /** Converts one violation to the form used in all JSON output. */
 export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {

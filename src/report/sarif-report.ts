@@ -39,7 +39,7 @@ function sarifLog(results: readonly SarifFinding[], takenAt: number, version: st
           driver: {
             name: 'Portico',
             version,
-            informationUri: 'https://portico.invalid/docs/reports.md',
+            informationUri: 'portico:/docs/reports.md',
             rules: ids.map((id) => toRule(id, findings)),
           },
         },
@@ -65,6 +65,7 @@ function toRule(id: string, findings: readonly Finding[]) {
       .join(''),
     shortDescription: { text },
     fullDescription: { text: `${text}: a request or response differs from the contract.` },
+    helpUri: 'portico:/docs/ledger.md#entries',
     help: {
       text: 'portico report FINGERPRINT shows samples, the place in the contract, and how to accept the violation.',
     },

@@ -56,6 +56,12 @@ describe('--format json', () => {
     [`doctor ${walked} ${QUICK}`, '', 'version kind url requests steps findings recommendations configuration'],
     [`doctor ${walked} ${QUICK}`, 'steps.0', 'name facts notDone'],
     [`doctor ${walked} ${QUICK}`, 'recommendations.0', 'key value reason'],
+    ['ladder', '', 'version kind takenAt since contract rows'],
+    [
+      'ladder --operation listIdeas',
+      'rows.0',
+      'operation check configured effective clean wouldHaveRefused refused next why moved',
+    ],
     ['audit --mode observe', '', 'version kind ok configuration mode findings'],
     ['audit --upstream http://qa.example.org', 'findings.0', 'rule severity key source found risk fix'],
     [`check --against ${walked} --ledger :memory: --max-requests 5`, '', 'version kind ok failures walk report'],

@@ -1,4 +1,5 @@
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { jsonDocument } from '../command-output.ts';
 import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
 import { choiceFlag, parsePeriod, parseSince } from '../flags/flag-values.ts';
 import { adminClient, messageOf } from '../tasks/admin-client.ts';
@@ -103,7 +104,7 @@ async function list(line: CommandLine, io: CommandIo, args: readonly string[]): 
   const { overrides = [], events = [] } = await send(adminClient(line, io), '/overrides');
   const showsEvents = line.last('events') !== undefined;
   if (format === 'json') {
-    io.out(JSON.stringify(showsEvents ? { overrides, events } : { overrides }, null, 2));
+    io.out(jsonDocument('overrides', showsEvents ? { overrides, events } : { overrides }));
     return EXIT.ok;
   }
   if (overrides.length === 0) io.err('No overrides are active.');

@@ -9,7 +9,7 @@ import { compareReports, type Comparison } from '../../report/comparison.ts';
 import { detailLines, suggestAllowLines } from '../../report/detail-lines.ts';
 import { type FailRule, failures } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
-import { jsonText, toJsonFinding } from '../../report/json-report.ts';
+import { renderJsonFinding } from '../../report/json-report.ts';
 import { findingsOf, type Report, type ReportScope } from '../../report/report.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { renderOptions, writeText } from '../command-output.ts';
@@ -249,7 +249,7 @@ async function showFinding(
     io.err(`portico: ${fingerprint} ${problem} in ${reports.source}; portico report lists all violations`);
     return EXIT.failed;
   }
-  const text = request.format === 'json' ? jsonText(toJsonFinding(finding)) : detailLines(finding).join('\n');
+  const text = request.format === 'json' ? renderJsonFinding(finding) : detailLines(finding).join('\n');
   writeText(text, line, io);
   return EXIT.ok;
 }

@@ -1,6 +1,7 @@
 import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
 import type { LadderState } from '../../ladder/ladder-step.ts';
 import type { LedgerSnapshot } from '../../model/ledger-entry.ts';
+import { jsonDocument } from '../command-output.ts';
 
 const COLUMNS = [
   'operation',
@@ -49,7 +50,7 @@ export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: Ledge
     moved: step === undefined ? null : { move: step.move, at: instant(step.at), why: stepWords(step) },
   }));
   const head = { takenAt: instant(takenAt), since: instant(since), contract: state.contract };
-  return JSON.stringify({ ...head, rows: written }, null, 2);
+  return jsonDocument('ladder', { ...head, rows: written });
 }
 
 const instant = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());

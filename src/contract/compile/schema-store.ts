@@ -103,8 +103,8 @@ const REFERENCE = /"\$ref":"([^"]*)"/g;
 
 /** Returns the path of the schema that a reference in a file points to. */
 function pathOf(reference: string, file: string): string {
-  const { origin, pathname } = new URL(reference, SCHEMA_BASE + file);
-  return (origin + pathname).slice(SCHEMA_BASE.length);
+  const { protocol, pathname } = new URL(reference, SCHEMA_BASE + file);
+  return (protocol + pathname).slice(SCHEMA_BASE.length);
 }
 
 /** Creates a function that compiles a schema. The function throws an Error if the schema is invalid. */

@@ -35,7 +35,12 @@ describe('portico override', () => {
     const stale = ['set', 'listIdeas', 'force-stale', '--stale', '60', '--for', '30m', '--reason', 'INC-19'];
     expect((await override(stale)).out).toContain('listIdeas  force-stale up to 60 s  until');
     expect((await override(['list'])).out.trimEnd().split('\n')).toHaveLength(3);
-    const json = JSON.parse((await override(['list', '--format', 'json'])).out) as { overrides: { setAt: string }[] };
+    const json = JSON.parse((await override(['list', '--format', 'json'])).out) as {
+      version: number;
+      kind: string;
+      overrides: { setAt: string }[];
+    };
+    expect([json.version, json.kind]).toEqual([1, 'overrides']);
     const ends = json.overrides.map((one) => one as unknown as { until: string });
     expect(Date.parse(ends[0]?.until ?? '') - Date.parse(json.overrides[0]?.setAt ?? '')).toBe(7_200_000);
     expect((await override(['end', 'listIdeas', 'disable', '--by', 'bob'])).out).toMatch(

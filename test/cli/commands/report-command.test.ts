@@ -63,6 +63,8 @@ describe('portico report', () => {
     expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S*\/required/);
     expect(out).toMatch(/request check-[\da-f-]{36}/);
     expect(out).toMatch(/- target: "\$\.components\.schemas\.\w+/);
+    const json = await portico(['report', await fingerprint(), '--format', 'json']);
+    expect(JSON.parse(json.out)).toMatchObject({ version: 1, kind: 'violation', fingerprint: await fingerprint() });
     expect((await portico(['report', '0123456789abcdef'])).code).toBe(1);
     expect((await portico(['report', 'nonsense'])).code).toBe(2);
   });

@@ -9,7 +9,7 @@ function compiled(text: string): (value: unknown) => unknown {
   return (value) => schema?.accepts(value);
 }
 
-const withId = (rest: string) => `{"$id":"https://portico.invalid/schemas/resources/thing.schema.json",${rest}}`;
+const withId = (rest: string) => `{"$id":"portico:/schemas/resources/thing.schema.json",${rest}}`;
 
 describe('a compiled schema', () => {
   it.each([
@@ -32,7 +32,7 @@ describe('a compiled schema', () => {
 });
 
 describe('the schemas of two stores', () => {
-  const base = 'https://portico.invalid/schemas/';
+  const base = 'portico:/schemas/';
   const schema = (file: string, rest: Partial<SchemaObject>) => [file, { $id: `${base}${file}`, ...rest }] as const;
   const page = 'operations/page.schema.json';
   /** Compiles a page whose items reference a thing, which in turn references a part. */
