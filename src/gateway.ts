@@ -1,9 +1,8 @@
-import { fstatSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
-import type { DestinationStream, Logger } from 'pino';
+import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { type CompiledAssembly, compileGateway, explainRequest } from './assembly/compile-gateway.ts';
 import {
@@ -18,8 +17,6 @@ import { openLadder } from './assembly/features/assemble-ladder.ts';
 import { openOverrides, overrideRules } from './assembly/features/assemble-overrides.ts';
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
-import { reportToPrimary } from './assembly/operators/report-to-primary.ts';
-import { joinPrimary, type PrimaryRole, type ProcessRole } from './assembly/sharing/process-role.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
 import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
@@ -41,8 +38,7 @@ import type { ExplainRequest, ExplainStep } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
-import { toCauseLine } from './privacy/cause-line.ts';
-import { bytesTo, createLineBatch, PIPE_BYTES } from './telemetry/logs.ts';
+import { bytesTo, createLineBatch } from './telemetry/logs.ts';
 
 /**
  * Replacements for the system's clock, timer, environment, output and random numbers, and for the function that loads
@@ -59,14 +55,9 @@ interface GatewayParts {
   readonly random?: () => number;
   /** True if the gateway is only inspected and never serves requests. Such a gateway does not connect to Redis. */
   readonly isInspected?: boolean;
-  /** The role of this process. Undefined if the gateway has only one process. */
-  readonly role?: ProcessRole;
   /** Reads the settings for a reload from the sources used at startup. If undefined, every reload is refused. */
   readonly readSettings?: () => SettingsReading | Promise<SettingsReading>;
 }
-
-/** The time limit for reloading one worker, in milliseconds. It is longer than any reload takes. */
-const RELOAD_MS = 60_000;
 
 /** An assembled gateway that is not listening. After a reload, its properties reflect the new configuration. */
 export interface Assembly {
@@ -104,9 +95,9 @@ export interface Gateway extends Pick<
   Assembly,
   'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
 > {
-  /** The public side's address. Empty in the primary process if there are workers. */
+  /** The public side's address. */
   readonly publicUrl: string;
-  /** The admin side's address. Empty in a worker. */
+  /** The admin side's address. */
   readonly adminUrl: string;
   /**
    * Closes the gateway. For the first `lameDuckSeconds` (default: 0), it still serves requests but reports that it is
@@ -126,16 +117,12 @@ interface CloseOptions {
  * them.
  */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
-  const log =
-    given.logStream === undefined
-      ? toStandardOutput(given.role !== undefined)
-      : { stream: given.logStream, flush: () => undefined };
+  const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
     clock: given.clock ?? systemClock,
     env: given.env ?? process.env,
     logStream: log.stream,
     random: given.random ?? Math.random,
-    role: given.role,
   };
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const loaded = loadStart(settings, sources);
@@ -150,7 +137,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   });
   const drain = { started: false };
   const startedAt = parts.clock();
-  const ownReload = createReload({
+  const reload = createReload({
     read: given.readSettings,
     parts,
     sources,
@@ -175,13 +162,10 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       assembly.calibration = calibration;
     },
   });
-  const reload =
-    given.role?.kind === 'primary' ? rollingReload(ownReload, given.role, current.services.logger) : ownReload;
   const edges = assembleEdges(current, parts, {
-    readiness: () => current.services.view.readiness?.() ?? assembly.readiness(),
+    readiness: () => assembly.readiness(),
     reload,
   });
-  current.services.view.connectGauges?.();
   const assembly: Assembly = {
     get settings() {
       return current.settings;
@@ -227,20 +211,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return assembly;
 }
 
-/** Reloads the primary process and, if it accepts the configuration, reloads the workers one at a time. */
-function rollingReload(own: Reload, { workers }: PrimaryRole, logger: Logger): Reload {
-  return async (trigger) => {
-    const result = await own(trigger);
-    if (result.outcome === 'refused') return result;
-    for (const { number, peer } of workers.ready()) {
-      const outcome = await peer.call('reload', undefined, RELOAD_MS).catch(toCauseLine);
-      if (outcome !== 'applied')
-        logger.error({ worker: number, outcome }, 'a worker could not reload its configuration');
-    }
-    return result;
-  };
-}
-
 /** Applies the settings to the long-lived services, and compiles the plans. */
 function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAssembly {
   const { settings, start, services } = assembled;
@@ -265,18 +235,13 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   /** The functions that stop the background work. */
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
-  // The primary process neither verifies credentials nor sends requests.
-  const { role } = given;
-  const serves = role?.kind !== 'primary';
   try {
     await services.tracing?.open();
     await services.ledger.open();
-    if (serves) assembly.calibration = await calibrate(settings, services);
-    if (role?.kind === 'worker') await joinPrimary(role);
+    assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
-    stops.push(await openOverrides(settings, services, role));
-    // A gateway's workers are not listed as separate instances.
-    if (role?.kind !== 'worker') services.shared?.instances.start(assembly.facts);
+    stops.push(await openOverrides(settings, services));
+    services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();
     await assembly.close(0);
@@ -284,10 +249,8 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   }
   logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
-  if (serves) {
-    stops.push(assembly.probe());
-    services.upstreams.startProbes();
-  }
+  stops.push(assembly.probe());
+  services.upstreams.startProbes();
   return {
     assembly,
     async drain(lameDuckMs) {
@@ -302,32 +265,26 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
 /** Starts a gateway with its own listeners. If a step fails, closes everything that was opened. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
-  const { role } = given;
-  const { host, port, adminHost, adminPort } = settings.listen;
+  const { host, port, reusePort, adminHost, adminPort } = settings.listen;
   const opened: Listener[] = [];
   const { close: closeAssembly } = assembly;
-  const lastReport =
-    role?.kind === 'worker'
-      ? reportToPrimary(role, assembly.services, () => assembly.readiness())
-      : async () => undefined;
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
     const endsAt = performance.now() + finishMs;
     // The public side is closed first, so that the admin side can still report to the load balancer that the gateway is
     // not ready while requests finish.
     for (const listener of opened) await listener.close({ finishMs });
-    await lastReport();
     await closeAssembly(Math.max(0, endsAt - performance.now()));
   };
-  const open = async (server: ListenerServer, address: { readonly host: string; readonly port: number }) => {
+  const open = async (server: ListenerServer, address: Parameters<typeof listen>[1]) => {
     const listener = await listen(server, address);
     opened.push(listener);
     return listener.url;
   };
   try {
     const { publicServer, adminServer } = assembly.edges;
-    const publicUrl = role?.kind === 'primary' ? '' : await open(publicServer, { host, port });
-    const adminUrl = role?.kind === 'worker' ? '' : await open(adminServer, { host: adminHost, port: adminPort });
+    const publicUrl = await open(publicServer, { host, port, reusePort });
+    const adminUrl = await open(adminServer, { host: adminHost, port: adminPort });
     let closing: Promise<void> | undefined;
     // The assembly object itself is extended, because a copy of its properties would not be updated by reloads.
     return Object.assign(assembly, {
@@ -361,14 +318,9 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
   });
 }
 
-/**
- * Returns the default stream for log lines, which are written in batches. The caller must flush the last batch.
- * `isShared` is true if other processes write to the same standard output.
- */
-function toStandardOutput(isShared: boolean): { readonly stream: DestinationStream; flush(): void } {
-  // Writes to a file are never interleaved, regardless of their size.
-  const maxBytes = isShared && !fstatSync(1).isFile() ? PIPE_BYTES : undefined;
-  const lines = createLineBatch(bytesTo(1, maxBytes), maxBytes);
+/** Returns the default stream for log lines, which are written in batches. The caller must flush the last batch. */
+function toStandardOutput(): { readonly stream: DestinationStream; flush(): void } {
+  const lines = createLineBatch(bytesTo(1));
   return { stream: lines, flush: () => lines.flush() };
 }
 

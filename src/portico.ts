@@ -58,7 +58,6 @@ export type PorticoConfig = {
   readonly overrides?: Section;
   readonly learn?: Section;
   readonly redis?: Partial<RedisOptions>;
-  readonly workers?: number | 'auto';
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly gdpr?: Partial<GdprOptions>;
   readonly comments?: Section;

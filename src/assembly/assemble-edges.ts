@@ -44,7 +44,7 @@ interface EdgeState {
 /** Creates the apps and servers for the public side and the admin side. */
 export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
   const { settings, services } = first;
-  const { metrics, purge, logger, traffic, view } = services;
+  const { metrics, purge, logger, traffic, upstreams } = services;
   const { listen } = settings;
   const { clock } = parts;
   const { readiness, reload } = state;
@@ -58,8 +58,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
       readiness,
       reload: () => reload('console'),
       publicAddress: () => {
-        const { role } = parts;
-        const address = role?.kind === 'primary' ? role.publicAddress() : ownAddress(publicServer.server.address());
+        const address = ownAddress(publicServer.server.address());
         return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
       },
     });
@@ -67,8 +66,8 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const adminApp = createAdminApp({
     guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
     readiness,
-    upstreamHealth: () => view.upstreamHealth(),
-    metrics: { exposition: view.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
+    upstreamHealth: () => upstreams.current.health(),
+    metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
     purge,
     reload: () => reload('admin'),
     overrides: createOverridesRouter(services.overrides),

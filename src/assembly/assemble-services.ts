@@ -18,9 +18,7 @@ import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createRateLimiter, type RateLimiter } from '../pipeline/rate-limiter.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
-import type { Redis } from '../redis/connect-redis.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
 import type { AddressChange } from '../upstream/pool/address-pool.ts';
 import { publicOriginOf } from '../model/arrival.ts';
@@ -33,13 +31,6 @@ import type { Upstreams } from './features/upstreams.ts';
 import { assembleShadow } from './features/watch-shadow.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
-import {
-  budgetsOfPrimary,
-  type ProcessChanges,
-  type ProcessRole,
-  serveBudgets,
-  shareWithProcesses,
-} from './sharing/process-role.ts';
 import { openSharedState, type SharedDemotions, shareDemotions, type SharedState } from './sharing/shared-state.ts';
 
 /** The system facilities that tests and embedding applications can replace. */
@@ -52,8 +43,6 @@ export interface AssemblyParts {
    * caller's own response.
    */
   readonly random: () => number;
-  /** The role of this process. Undefined if the gateway has only one process. */
-  readonly role?: ProcessRole | undefined;
 }
 
 /** The gateway's services. A reload replaces some of them and passes the new settings to the others. */
@@ -109,8 +98,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   );
   const shared =
     kept === undefined ? start.redis && openSharedState(settings, start.redis, { clock, logger }) : kept.shared;
-  const processes = kept === undefined ? openProcesses(parts.role, shared, clock) : kept.processes;
-  const demotions = kept === undefined ? openDemotions(shared, processes) : kept.demotions;
+  const demotions = kept === undefined ? shared && shareDemotions(shared) : kept.demotions;
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
   const cache = keep(
     (services) => services.cache,
@@ -138,9 +126,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     accepts,
     isAccepted,
     shared,
-    processes,
     demotions,
-    role: parts.role,
   };
   const lasting = kept ?? createLastingServices(settings, start, own);
   const logins = keep(
@@ -151,7 +137,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       failures: createLoginLimiter(settings.authentication.failures),
       fleet:
         shared === undefined
-          ? processes && { failures: undefined, revocations: processes.revocations }
+          ? undefined
           : {
               failures: createSharedLoginLimiter(shared.redis, settings.authentication.failures),
               revocations: shared.revocations,
@@ -182,7 +168,11 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       () =>
         settings.rateLimits.length === 0
           ? undefined
-          : openRateLimiter(settings, shared?.redis, parts.role, lasting.metrics.rateLimited),
+          : createRateLimiter({
+              rules: settings.rateLimits,
+              redis: shared?.redis,
+              onLimited: lasting.metrics.rateLimited,
+            }),
     ),
     ownership: keep(
       (services) => services.ownership,
@@ -205,19 +195,6 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Creates the rate limiter. Without Redis, the workers on a machine share the primary process's budgets. */
-function openRateLimiter(
-  { rateLimits: rules }: Settings,
-  redis: Redis | undefined,
-  role: ProcessRole | undefined,
-  onLimited: Metrics['rateLimited'],
-): RateLimiter {
-  const takeElsewhere = role?.kind === 'worker' && redis === undefined ? budgetsOfPrimary(role) : undefined;
-  const limiter = createRateLimiter({ rules, redis, takeElsewhere, onLimited });
-  if (role?.kind === 'primary') serveBudgets(role, limiter);
-  return limiter;
-}
-
 function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger): Upstream {
   const { openSeconds } = settings.upstream.circuit;
   const listeners = {
@@ -233,26 +210,6 @@ function openUpstream({ settings, start }: Sources, clock: Clock, logger: Logger
  */
 function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange'] {
   return (request) => upstreams.latestOf(own).exchange(request);
-}
-
-/**
- * Connects to the other processes of this gateway. Returns undefined if there are none, or if the log of changes is
- * already in Redis.
- */
-function openProcesses(
-  role: ProcessRole | undefined,
-  shared: SharedState | undefined,
-  clock: Clock,
-): ProcessChanges | undefined {
-  return role === undefined || shared !== undefined ? undefined : shareWithProcesses(role, clock);
-}
-
-function openDemotions(
-  shared: SharedState | undefined,
-  processes: ProcessChanges | undefined,
-): SharedDemotions | undefined {
-  const parts = shared ?? processes;
-  return parts && shareDemotions(parts);
 }
 
 function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | undefined): PageCache {

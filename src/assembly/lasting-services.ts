@@ -38,13 +38,6 @@ import { type Acceptance, baselineFollower } from './features/baseline.ts';
 import { createLearning, type Learning } from './features/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
-import { type OperatorView, viewOfProcess, viewOfWorkers } from './operators/operator-view.ts';
-import {
-  type ProcessChanges,
-  type ProcessRole,
-  serveUploadClaims,
-  uploadClaimsOfPrimary,
-} from './sharing/process-role.ts';
 import type { SharedDemotions, SharedState } from './sharing/shared-state.ts';
 
 /** The services that exist until the gateway is closed. A reload changes only their options. */
@@ -58,10 +51,10 @@ export interface LastingServices {
   readonly ledger: Ledger;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** The ladder state shared by all gateways or processes. Undefined if no state is shared. */
+  /** The ladder state shared by all gateways. Undefined if no state is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   readonly overrides: Overrides;
-  /** The overrides shared by all gateways or processes. Undefined if no state is shared. */
+  /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Learns from traffic. Undefined unless `learn.traffic` is on. */
   readonly learning: Learning | undefined;
@@ -72,19 +65,15 @@ export interface LastingServices {
   readonly nameTag: ReturnType<typeof createNameTag>;
   /**
    * Removes all pages and page counts, or only those with any of the given tags. Returns the number of pages removed in
-   * this process. If gateways or processes share state, returns a promise that resolves to this number once the others
-   * can see the purge.
+   * this process. If gateways share state, returns a promise that resolves to this number once the others can see the
+   * purge.
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly instance: string;
   /** The state shared with other gateways. Undefined if Redis is not configured. */
   readonly shared: SharedState | undefined;
-  /** The changes that this gateway's processes share if Redis is not configured. */
-  readonly processes: ProcessChanges | undefined;
-  /** The demotions by other gateways or processes. Undefined if no state is shared. */
+  /** The demotions by other gateways. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;
-  /** The operator's view of all processes that serve requests. */
-  readonly view: OperatorView;
   /** The replaceable services that the long-lived services use for new requests. Only `applySettings` changes them. */
   readonly live: Live;
 }
@@ -110,14 +99,12 @@ interface First extends Acceptance {
   readonly pageCounts: PageCounts;
   readonly kindOf: KindOf;
   readonly shared: SharedState | undefined;
-  readonly processes: ProcessChanges | undefined;
   readonly demotions: SharedDemotions | undefined;
-  readonly role: ProcessRole | undefined;
 }
 
 /** Creates the services that exist until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
-  const { clock, logger, kindOf, cache, guard, pageCounts, shared, processes, demotions, role } = first;
+  const { clock, logger, kindOf, cache, guard, pageCounts, shared, demotions } = first;
   const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = {
     cache,
@@ -129,28 +116,22 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     duplicateWindowSeconds,
   };
   const upstreams = createUpstreams(first.upstream);
-  // Each worker of a named instance needs its own name.
-  const suffix = role?.kind === 'worker' ? `-${process.pid}` : '';
-  const instance =
-    settings.instance === undefined
-      ? `${hostname()}-${randomBytes(2).toString('hex')}`
-      : `${settings.instance}${suffix}`;
+  const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
   const tracing = exportsSpans(settings.tracing) ? startTracing(settings, instance, logger) : undefined;
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  (shared ?? processes)?.listen(changesOf(purge, baselineFollower(live, first)));
+  shared?.listen(changesOf(purge, baselineFollower(live, first)));
   demotions?.applyTo(live);
-  const changes = (shared ?? processes)?.changes;
+  const changes = shared?.changes;
   const ledger = assembleLedger(settings, start, {
     clock,
     kindOf,
     logger,
     location: ledgerAt(settings.ledger, settings.redis),
     writer: { replica: instance, redis: shared?.redis },
-    role,
   });
   const metrics = createMetrics(
     { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
@@ -182,15 +163,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       spansFailed: () => tracing.counts().failed,
       spansDropped: () => tracing.counts().dropped,
     });
-  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared, role };
+  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
   const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
     clock,
     logger,
     shared,
-    role,
   });
-  const viewParts = { metrics, upstreams, shared, live };
   return {
     logger,
     upstreams,
@@ -204,14 +183,12 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     overrides,
     overridesDocument,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
-    uploads: openUploads(clock, live, shared, role),
+    uploads: openUploads(clock, live, shared),
     kindOf,
     nameTag: createNameTag(),
     instance,
     shared,
-    processes,
     demotions,
-    view: role?.kind === 'primary' ? viewOfWorkers(role, viewParts) : viewOfProcess(viewParts),
     purge:
       changes === undefined
         ? purge
@@ -223,17 +200,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
 }
 
-/** Creates the upload memory, which includes the uploads of any other processes or gateways. */
+/** Creates the upload memory, which includes the uploads of any other gateways. */
 function openUploads(
   clock: Clock,
   options: Pick<Live, 'duplicateWindowSeconds'>,
   shared: SharedState | undefined,
-  role: ProcessRole | undefined,
 ): UploadMemory {
   const own = createUploadMemory(clock, options);
-  if (shared !== undefined) return shareUploads(own, redisUploadClaims(shared.redis, options));
-  if (role?.kind === 'primary') serveUploadClaims(role, own);
-  return role?.kind === 'worker' ? shareUploads(own, uploadClaimsOfPrimary(role)) : own;
+  return shared === undefined ? own : shareUploads(own, redisUploadClaims(shared.redis, options));
 }
 
 /**

@@ -155,13 +155,13 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.keepAliveSeconds',
   'listen.maxHeaderBytes',
   'listen.port',
+  'listen.reusePort',
   'listen.requestTimeoutSeconds',
   'listen.tls',
   'overrides.file',
   'redis',
   'reference',
   'tracing',
-  'workers',
 ];
 
 /** Returns whether a key takes effect only at startup. */

@@ -75,7 +75,6 @@ export function failureLines(error: unknown): string[] {
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  // In a worker process, `listen` fails with the error from the `bind` call in the primary process.
   if (syscall !== 'listen' && syscall !== 'bind' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')

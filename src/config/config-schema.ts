@@ -6,6 +6,7 @@ import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { INSTEAD_OF_WORKERS } from './config-sources.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
@@ -110,14 +111,6 @@ export function configSchema(): Record<string, unknown> {
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
       rateLimits: rateLimitsSchema,
-      workers: {
-        type: ['integer', 'string'],
-        minimum: 1,
-        maximum: 64,
-        pattern: '^auto$',
-        description:
-          'The number of processes that serve requests, from 1 to 64; auto means one per core; PORTICO_WORKERS.',
-      },
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,
@@ -157,6 +150,11 @@ export interface ConfigProblem {
 }
 
 const MAX_PROBLEMS = 100;
+
+/** The keys that earlier versions had, each with what to use instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  '/workers': INSTEAD_OF_WORKERS,
+};
 
 const compile = () =>
   new Ajv2020({
@@ -228,10 +226,13 @@ function toProblem(error: ErrorObject): ConfigProblem {
   if (error.keyword === 'additionalProperties') {
     const key = String(params['additionalProperty']);
     const parent: unknown = error.parentSchema;
+    const pointer = `${error.instancePath}/${escapePointer(key)}`;
+    const replaced = REMOVED[pointer];
+    if (replaced !== undefined) return { pointer, message: 'is no longer a key', suggestion: replaced };
     const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
     const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
     return {
-      pointer: `${error.instancePath}/${escapePointer(key)}`,
+      pointer,
       message: 'is not a known key',
       ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
     };

@@ -39,7 +39,6 @@ export const VARIABLES = {
   // Kubernetes passes the pod's name in this variable if the pod's specification requests it.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',
-  PORTICO_WORKERS: '/workers',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
   OTEL_SDK_DISABLED: '/tracing/disabled',
@@ -55,7 +54,11 @@ export const VARIABLES = {
 /** A process's environment variables, keyed by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'PORTICO_WORKERS', 'OTEL_TRACES_SAMPLER_ARG']);
+const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
+
+/** What replaces worker processes, which earlier versions had. */
+export const INSTEAD_OF_WORKERS =
+  'to use several cores, start several processes with listen.reusePort: true and redis; see docs/deployment.md#several-processes-on-one-port';
 
 const DISABLED = 'OTEL_SDK_DISABLED';
 
@@ -92,6 +95,8 @@ export function readEnvironment(environment: Environment): { overrides: Override
 function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
+    if (source === 'PORTICO_WORKERS' && environment[source] !== '')
+      return [{ source, pointer: '', message: 'is no longer a variable', suggestion: INSTEAD_OF_WORKERS }];
     if (!/^(?:PORTICO|UPSTREAM)_/.test(source) || known.includes(source)) return [];
     const near = known.find((name) => leven(name, source, { maxDistance: 3 }) <= 2);
     if (near === undefined) return [];

@@ -28,7 +28,6 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...redisFaults(settings),
     ...rateLimitFaults(settings),
     ...ledgerFaults(settings),
-    ...workerFaults(settings),
   ];
 }
 
@@ -91,12 +90,6 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
         suggestion: `mode: strict or staging, or upstream.credentials.kind: forward`,
       })),
   );
-}
-
-// Samples cannot be combined with workers, because each worker would write its own samples to the same file.
-function workerFaults({ workers, learn }: Settings): ConfigProblem[] {
-  if (workers === 1 || !learn.traffic) return [];
-  return [{ pointer: '/workers', message: 'must be 1 while learn.traffic is on', suggestion: 'workers: 1' }];
 }
 
 // In `observe` mode, Portico neither changes nor stores responses (docs/rules.md §1).

@@ -193,6 +193,8 @@ export interface ListenOptions {
   readonly adminHost: string;
   /** The admin side's port. 0 selects any free port. */
   readonly adminPort: number;
+  /** Whether other processes of this machine may listen on the public port, too. */
+  readonly reusePort: boolean;
   /** The addresses or networks of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /**
@@ -232,6 +234,7 @@ export const LISTEN_DEFAULTS: ListenOptions = {
   port: 8080,
   adminHost: '127.0.0.1',
   adminPort: 8081,
+  reusePort: false,
   trustedProxies: [],
   keepAliveSeconds: 75,
   requestTimeoutSeconds: 60,
@@ -262,6 +265,11 @@ export const listenOptionsSchema = {
       items: { type: 'string', minLength: 1 },
       description:
         'Proxies whose forwarding headers are trusted: addresses, networks (10.0.0.0/8), or loopback, linklocal, uniquelocal.',
+    },
+    reusePort: {
+      type: 'boolean',
+      description:
+        'Whether several processes of this machine listen on the public port; the operating system divides the connections among them (Linux, FreeBSD, Solaris, AIX).',
     },
     keepAliveSeconds: {
       ...seconds,

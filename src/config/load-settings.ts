@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { toCacheOptions } from '../cache/cache-options.ts';
 import { toCommentsOptions } from '../comments/comments-options.ts';
@@ -241,7 +240,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
     overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
     learn: withFile(LEARN_DEFAULTS, 'learn'),
-    workers: raw['workers'] === 'auto' ? availableParallelism() : Number(raw['workers'] ?? 1),
     redis: withRedisFiles(withDefaults(REDIS_DEFAULTS, raw['redis']), pathAt),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),

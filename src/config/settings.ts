@@ -1,4 +1,3 @@
-import { IN_MEMORY } from '../files/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
@@ -15,7 +14,7 @@ import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { RolesOptions } from '../permissions/roles-options.ts';
-import { type RedisOptions, usesRedis } from '../redis/redis-options.ts';
+import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
@@ -94,8 +93,6 @@ export interface Settings {
   readonly learn: LearnOptions;
   /** The options for the Redis server through which gateways share their state. */
   readonly redis: RedisOptions;
-  /** The number of processes that serve requests. */
-  readonly workers: number;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
@@ -118,37 +115,6 @@ export interface Settings {
 /** Returns a copy of the settings with a different upstream URL, such as the embedded upstream's. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
-}
-
-/**
- * Returns the settings for one of several workers. The upstream limits and the memory for stored pages apply to all
- * workers combined, so each worker receives a share of them. The limits on failed logins are also divided unless the
- * workers count failed logins in Redis.
- */
-export function workerShare(settings: Settings): Settings {
-  const { workers, upstream, cache, authentication, redis } = settings;
-  const share = (limit: number) => Math.max(1, Math.ceil(limit / workers));
-  const { failures } = authentication;
-  const { streams } = upstream;
-  return {
-    ...settings,
-    // Only the primary process reads and writes the ladder file and the overrides file.
-    ladder: { ...settings.ladder, file: IN_MEMORY },
-    overrides: { ...settings.overrides, file: IN_MEMORY },
-    upstream: {
-      ...upstream,
-      concurrency: share(upstream.concurrency),
-      queue: Math.ceil(upstream.queue / workers),
-      streams: { ...streams, total: share(streams.total) },
-    },
-    cache: { ...cache, maxBytes: Math.floor(cache.maxBytes / workers) },
-    authentication: usesRedis(redis)
-      ? authentication
-      : {
-          ...authentication,
-          failures: { ...failures, limit: share(failures.limit), limitPerName: share(failures.limitPerName) },
-        },
-  };
 }
 
 /**

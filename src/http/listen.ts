@@ -10,6 +10,8 @@ import { createTlsServer, type SecureListening } from './tls-listener.ts';
 export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port, so that the operating system divides connections among them. */
+  readonly reusePort?: boolean;
   readonly keepAliveSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
@@ -81,12 +83,12 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
 /** Starts listening. Rejects with the system error, such as EADDRINUSE. */
 export async function listen(
   created: ListenerServer,
-  { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
+  { host, port, reusePort = false }: Pick<ListenerOptions, 'host' | 'port' | 'reusePort'>,
 ): Promise<Listener> {
   const { server } = created;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -26,7 +26,7 @@ export interface BaselineFile {
    * another process writes the change to the file. If this process must write the change but cannot, the promise is
    * rejected and the change lasts only until the process ends.
    */
-  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>, isWriter: boolean): Promise<void>;
+  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
   /** Calls `listener` after every change to the accepted violations. */
   onChange(listener: () => void): void;
   /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
@@ -79,10 +79,9 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     accept: async (accepted) => {
       await inTurn((document) => editBaseline(document, accepted));
     },
-    async adopt({ fingerprint, accepted }, isWriter) {
+    async adopt({ fingerprint, accepted }) {
       const others = current.accepted.filter((one) => one.fingerprint !== fingerprint);
       use({ accepted: accepted === null ? others : [...others, accepted] });
-      if (!isWriter) return;
       const write: Edit = (document, stored) => {
         if (accepted === null) return withoutEntry(document, fingerprint);
         // Several gateways can share a file, so another gateway may already have written the entry.

@@ -13,12 +13,10 @@ export interface RateLimiter {
   rulesFor(operation: string | undefined): readonly Limit[];
   /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is exhausted. */
   count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
-  /** Counts another process's request against a rule. Returns undefined if there is no such rule. */
-  take(rule: string, budget: string): Promise<Taken | undefined>;
 }
 
 /** The state of a budget after a request has been counted. */
-export interface Taken {
+interface Taken {
   readonly remainingPoints: number;
   readonly msBeforeNext: number;
   readonly isUsedUp: boolean;
@@ -33,11 +31,6 @@ interface RateLimiterParts {
   readonly rules: readonly RateLimitRule[];
   /** The Redis server that stores the shared budgets. Undefined if no state is shared. */
   readonly redis: Redis | undefined;
-  /**
-   * Counts a request against a budget shared by several processes without Redis. If the promise is rejected, this
-   * process counts the request itself.
-   */
-  readonly takeElsewhere?: ((rule: string, budget: string) => Promise<Taken>) | undefined;
   /**
    * The maximum number of budgets stored per rule. If there are more, the least recently used budget is dropped, so its
    * owner starts over with a full budget.
@@ -55,17 +48,12 @@ const KEY_MS = 60_000;
 export function createRateLimiter({
   rules,
   redis,
-  takeElsewhere,
   maxBudgets = MAX_BUDGETS,
   onLimited,
 }: RateLimiterParts): RateLimiter {
   const limits = rules.map((rule) => ({ ...rule, budgets: createBudgets(rule, redis, maxBudgets) }));
   const hash = redis === undefined ? () => undefined : fleetHash(redis);
   return {
-    async take(name, budget) {
-      const limit = limits.find((one) => one.name === name);
-      return limit?.budgets.take(budget, await hash(budget));
-    },
     rulesFor: (operation) =>
       limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
     async count(applicable, request, roles) {
@@ -91,9 +79,7 @@ export function createRateLimiter({
   };
 
   async function countOne(rule: Limit, text: string) {
-    const own = async () => rule.budgets.take(text, await hash(text));
-    const taken = takeElsewhere === undefined ? own() : takeElsewhere(rule.name, text).catch(own);
-    const { remainingPoints, msBeforeNext, isUsedUp } = await taken;
+    const { remainingPoints, msBeforeNext, isUsedUp } = await rule.budgets.take(text, await hash(text));
     return { rule, isUsedUp, left: remainingPoints, seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
   }
 }

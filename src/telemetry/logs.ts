@@ -249,18 +249,9 @@ export function createLineBatch(sink: ByteDestination, maxBytes = MAX_BYTES): Li
   };
 }
 
-/**
- * The maximum number of bytes that a pipe accepts in one piece (PIPE_BUF on Linux). If several processes make longer
- * writes to the same pipe, their output is interleaved whenever the reader is slow.
- */
-export const PIPE_BYTES = 4096;
-
-/**
- * Writes bytes to a file descriptor without blocking. When the process exits, the remaining bytes are written.
- * `maxBytes`, if given, limits the number of bytes in a single write.
- */
-export function bytesTo(fd: number, maxBytes?: number): ByteDestination {
-  const stream = destination({ fd, contentMode: 'buffer', ...(maxBytes !== undefined && { maxWrite: maxBytes }) });
+/** Writes bytes to a file descriptor without blocking. When the process exits, the remaining bytes are written. */
+export function bytesTo(fd: number): ByteDestination {
+  const stream = destination({ fd, contentMode: 'buffer' });
   // The type declaration allows only strings, but in this mode the stream accepts bytes.
   return { write: (bytes) => stream.write(bytes as unknown as string) };
 }

@@ -259,18 +259,6 @@ export const METRICS = {
     labels: [],
     help: '1 while /readyz returns 200, otherwise 0.',
   },
-  workers: {
-    name: 'portico_workers',
-    type: 'gauge',
-    labels: [],
-    help: 'The number of worker processes that serve requests; 0 if there is only one process.',
-  },
-  workerRestarts: {
-    name: 'portico_worker_restarts_total',
-    type: 'counter',
-    labels: [],
-    help: 'Worker processes that ended unexpectedly and were replaced.',
-  },
   reloads: {
     name: 'portico_reloads_total',
     type: 'counter',

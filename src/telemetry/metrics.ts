@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AggregatorRegistry, collectDefaultMetrics, type MetricObject, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
-import { type CounterFamily, type Counts, createCounterFamily, seriesOf, UNDOCUMENTED } from './metric-families.ts';
+import { type CounterFamily, createCounterFamily, seriesOf, UNDOCUMENTED } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
-import { createScrapeMetrics, type MetricSources, type NumericSources } from './scrape-metrics.ts';
+import { createScrapeMetrics, type MetricSources } from './scrape-metrics.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
 /** Portico's metrics. They count finished traces and produce the scrape output. */
@@ -26,22 +26,11 @@ export interface Metrics {
    * that no longer exist remain until the process ends.
    */
   configure(options: MetricsOptions): void;
-  /**
-   * Returns the text for a scrape: the metrics of this process and, if given, those of other processes. The default is
-   * Prometheus's text format.
-   */
-  exposition(format?: MetricsFormat, others?: readonly MetricObject[][]): Promise<string>;
+  /** Returns the text for a scrape. The default is Prometheus's text format. */
+  exposition(format?: MetricsFormat): Promise<string>;
   /** Returns the format to use for a client that sent this `Accept` header. */
   formatFor(accept: string | undefined): MetricsFormat;
   readonly contentTypes: Readonly<Record<MetricsFormat, string>>;
-  /** Returns the metrics of this process for inclusion in another process's exposition. */
-  processMetrics(): Promise<MetricObject[]>;
-  /** Returns how much the counters have grown since the previous call. */
-  takeIncrease(): readonly CountsIncrease[];
-  /** Adds the counts from another process with the same configuration. */
-  add(increase: readonly CountsIncrease[]): void;
-  /** Returns the current values of this process's gauges and counters. */
-  readNumbers(): NumericSources;
   /** Returns the number of Portico's own series. Each adds one line to a scrape. */
   seriesCount(): number;
   /** Returns the number of operations that have no separate series (see `maxSeries`). */
@@ -103,14 +92,6 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   let foldedOperations = options.operations.length - ownSeries;
   const counters = createRequestMetrics(counted(), ownSeries);
   const series = () => counters.series + fixed();
-  /** The counters that workers report to the primary process. Only the primary process counts reloads. */
-  const growing = () => [
-    ...counters.families,
-    ...ladder.counters,
-    ...(redis?.families ?? []),
-    ...(limits === undefined ? [] : [limits]),
-  ];
-  const increases = createIncreases(growing);
   return {
     record: counters.record,
     watch: (sources) => gauges.watch(sources),
@@ -124,19 +105,17 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     configure: (next) => {
       const { operations, permissions } = options;
       options = { ...next, ...withEarlierLabels(options, next) };
-      increases.whileReplacing(() => {
-        limits = createLimits(limits);
-        if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
-        ladder = createLadder(ladder);
-        ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
-        foldedOperations = options.operations.length - ownSeries;
-        counters.relabel(counted(), ownSeries);
-      });
+      limits = createLimits(limits);
+      if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
+      ladder = createLadder(ladder);
+      ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
+      foldedOperations = options.operations.length - ownSeries;
+      counters.relabel(counted(), ownSeries);
     },
-    exposition: async (format = 'text', workers) => {
+    exposition: async (format = 'text') => {
       const startedAt = performance.now();
       const own = [counters.text(format === 'openMetrics'), ...others().map((one) => one.text())];
-      const lines = [...own, await registry.metrics(), await processText(workers)].join('\n');
+      const lines = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
       const text = format === 'text' ? lines : toOpenMetrics(lines);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
@@ -144,10 +123,6 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     // The OpenMetrics format is needed only for exemplars.
     formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
-    processMetrics: () => processMetrics().getMetricsAsJSON(),
-    takeIncrease: increases.take,
-    add: (increase) => increase.forEach(({ family, ...counts }) => growing()[family]?.add(counts)),
-    readNumbers: () => gauges.numbers(),
     seriesCount: series,
     foldedOperations: () => foldedOperations,
     get traffic() {
@@ -185,84 +160,6 @@ function toOpenMetrics(text: string): string {
     .replace(/\n{2,}/g, '\n')
     .trim();
   return `${lines}\n# EOF\n`;
-}
-
-/** How much each series of one family has grown. Series that have not grown are omitted. */
-export interface CountsIncrease extends Counts {
-  /** The family's index in the list of all families. */
-  readonly family: number;
-}
-
-/** Determines how much the counters have grown between reports. */
-function createIncreases(families: () => readonly Counts[]) {
-  /** The counts at the time of the last report. Undefined before the first report, which contains all counts. */
-  let reported: readonly Counts[] | undefined;
-  /** The increases before the families were last replaced, if they have not been reported yet. */
-  let earlier: CountsIncrease[] = [];
-  const grown = () =>
-    families().flatMap((now, family) =>
-      increaseOf(now, reported?.[family]).map((counts) => Object.assign({ family }, counts)),
-    );
-  const take = (): readonly CountsIncrease[] => {
-    const increase = [...earlier, ...grown()];
-    earlier = [];
-    reported = families().map(copyOf);
-    return increase;
-  };
-  return {
-    take,
-    /** Runs a function that replaces the families, then makes the new families continue from the previous counts. */
-    whileReplacing(replace: () => void) {
-      if (reported === undefined) {
-        replace();
-        return;
-      }
-      earlier = [...take()];
-      replace();
-      reported = families().map(copyOf);
-    },
-  };
-}
-
-const copyOf = ({ names, counts, sums }: Counts): Counts => ({
-  names,
-  counts: counts.slice(),
-  ...(sums && { sums: sums.slice() }),
-});
-
-const difference = (of: Counts['counts'], from: Counts['counts'] | undefined, at: number) =>
-  (of[at] ?? 0) - (from?.[at] ?? 0);
-
-/** Returns the increase of each series that has grown. The result is empty if no series has grown. */
-function increaseOf(now: Counts, before: Counts | undefined): Counts[] {
-  const width = now.counts.length / Math.max(1, now.names.length);
-  const rows = now.names.flatMap((_name, row) => {
-    for (let at = row * width; at < (row + 1) * width; at += 1)
-      if (now.counts[at] !== (before?.counts[at] ?? 0)) return [row];
-    return [];
-  });
-  if (rows.length === 0) return [];
-  const columns = Array.from({ length: width }, (_, column) => column);
-  const { sums, exemplars } = now;
-  return [
-    {
-      names: rows.map((row) => now.names[row] ?? ''),
-      counts: Float64Array.from(
-        rows.flatMap((row) => columns.map((column) => difference(now.counts, before?.counts, row * width + column))),
-      ),
-      ...(sums && { sums: Float64Array.from(rows, (row) => difference(sums, before?.sums, row)) }),
-      ...(exemplars && {
-        exemplars: rows.flatMap((row) => columns.map((column) => exemplars[row * width + column])),
-      }),
-    },
-  ];
-}
-
-/** Returns the text of this process's metrics, combined with those of other processes. */
-async function processText(others: readonly MetricObject[][] | undefined): Promise<string> {
-  if (others === undefined) return processMetrics().metrics();
-  const own = (await processMetrics().getMetricsAsJSON()) as MetricObject[];
-  return AggregatorRegistry.aggregate([own, ...others]).metrics();
 }
 
 type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;

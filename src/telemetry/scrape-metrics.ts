@@ -34,8 +34,6 @@ export interface MetricSources {
   readonly spansFailed?: () => number;
   readonly spansDropped?: () => number;
   readonly ready?: () => boolean;
-  readonly workers?: () => number;
-  readonly workerRestarts?: () => number;
   /** Returns the expiry time of the TLS certificate presented to clients, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
   readonly certificateOutdated?: () => boolean;
@@ -47,13 +45,6 @@ export interface MetricSources {
   /** Returns the active overrides. */
   readonly overrides?: LadderSources['overrides'];
 }
-
-/** The current values of the sources that return a single number. */
-export type NumericSources = {
-  readonly [
-    Key in keyof MetricSources as ReturnType<NonNullable<MetricSources[Key]>> extends number | boolean ? Key : never
-  ]?: number;
-};
 
 const RETRY_OUTCOMES = ['succeeded', 'failed', 'refused'] as const;
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -102,7 +93,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());
-  read(METRICS.workers, () => sources.workers?.());
   read(METRICS.certificateNotAfter, () => sources.certificateNotAfter?.());
   read(METRICS.certificateOutdated, () => sources.certificateOutdated?.());
   read(METRICS.series, scrape.series);
@@ -122,7 +112,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     RETRY_OUTCOMES.map((outcome) => [{ outcome }, sources.upstreamRetries?.()[outcome] ?? 0] as const),
   );
   read(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
-  read(METRICS.workerRestarts, () => sources.workerRestarts?.());
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   read(METRICS.candidateDropped, () => sources.candidateDropped?.());
@@ -151,14 +140,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
-    numbers: (): NumericSources =>
-      Object.fromEntries(
-        Object.entries(sources as Readonly<Record<string, () => unknown>>).flatMap(([key, source]) => {
-          // Only a source without parameters can return a single number.
-          const value = source.length === 0 ? source() : undefined;
-          return typeof value === 'number' || typeof value === 'boolean' ? [[key, Number(value)]] : [];
-        }),
-      ),
     checksFor: (operation: string): Checks | undefined =>
       sources.operationChecks === undefined ? scrape.options().checks : sources.operationChecks(operation),
     demoted: (): readonly string[] => sources.demoted?.() ?? [],

@@ -16,7 +16,6 @@ const FEATURES = [
   'gdpr',
   'comments',
   'overrides',
-  'workers',
 ];
 
 const LAYERS: readonly (readonly string[])[] = [

@@ -28,7 +28,9 @@ const optionsOf = (mode: 'observe' | 'staging' | 'strict'): MetricsOptions => ({
   rateLimitRules: ['all'],
   buckets: [0.01, 1],
 });
-const strict = optionsOf('strict');
+
+const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
+  (a.name ?? '').localeCompare(b.name ?? '');
 
 const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict', more: Partial<MetricsOptions> = {}) =>
   createMetrics({ ...optionsOf(mode), ...more }, createRedisMetrics());
@@ -311,54 +313,5 @@ describe('metrics', () => {
     const text = await metricsOf().exposition();
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).not.toMatch(/nodejs_active_/);
-  });
-});
-
-const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
-  (a.name ?? '').localeCompare(b.name ?? '');
-
-describe('the counts of several processes', () => {
-  const countedBy = async (metrics: Metrics) =>
-    (await samples(metrics)).filter((line) =>
-      /^portico_(?:http_|cache_requests|error_budget|ladder_promotions|rate_limited)/.test(line),
-    );
-  const request = fc.record({
-    kind: fc.constant('request' as const),
-    worker: fc.nat(1),
-    operation: fc.constantFrom(list.id, 'another'),
-    // The values are powers of two, so their sums are exact in any order.
-    seconds: fc.constantFrom(0.0078125, 0.5, 4),
-  });
-  const report = fc.record({ kind: fc.constant('report' as const), worker: fc.nat(1) });
-  const reload = fc.constant({ kind: 'reload' as const });
-
-  it('are the same as in a single process, in any order of requests, reports and reloads', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(request, report, reload), { maxLength: 30 }), async (steps) => {
-        const [whole, primary, ...workers] = [metricsOf(), metricsOf(), metricsOf(), metricsOf()];
-        const send = (worker: Metrics | undefined) => primary.add(structuredClone(worker?.takeIncrease() ?? []));
-        let operations: MetricsOptions['operations'] = [list, comment];
-        for (const step of steps) {
-          if (step.kind === 'report') send(workers[step.worker]);
-          else if (step.kind === 'reload') {
-            operations = operations.length === 2 ? [...operations, { ...comment, id: 'another' }] : [list, comment];
-            for (const one of [whole, primary, ...workers]) one.configure({ ...strict, operations });
-          } else {
-            const { operation, seconds, worker } = step;
-            const trace = finishedTrace({ operation, seconds, cache: { status: 'hit', ageSeconds: 1 } });
-            whole.record(trace);
-            workers[worker]?.record(trace);
-            for (const one of [whole, workers[worker]]) {
-              if (operation === 'another') one?.ladder.promoted('requests');
-              else one?.rateLimited('all', operation);
-            }
-          }
-        }
-        workers.forEach(send);
-        expect(await countedBy(primary)).toEqual(await countedBy(whole));
-      }),
-      // Most of the time is spent creating the metrics of four processes for each run.
-      { numRuns: 30 },
-    );
   });
 });

@@ -11,7 +11,6 @@ import { CHECK_NAMES } from '../../model/checks.ts';
 import type { LedgerReader } from '../../model/ledger-entry.ts';
 import type { SharedDocument } from '../../redis/shared-document.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { openDocument, type ProcessRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
@@ -25,7 +24,7 @@ export const CONTRACT_CHANGED = 'the contract has changed: every check starts at
 interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
-  /** The ladder state shared by gateways or processes. Undefined if no state is shared. */
+  /** The ladder state shared by all gateways. Undefined if no state is shared. */
   readonly document: SharedDocument<LadderState> | undefined;
 }
 
@@ -45,10 +44,9 @@ export function assembleLadder(
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
     readonly shared: SharedState | undefined;
-    readonly role: ProcessRole | undefined;
   },
 ): AssembledLadder {
-  const { clock, logger, metrics, isAccepted } = parts;
+  const { clock, logger, metrics, isAccepted, shared } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
@@ -68,10 +66,12 @@ export function assembleLadder(
     events: eventsOf(logger, metrics),
     clock,
   });
-  const document = openDocument<LadderState>(parts, LADDER_DOCUMENT.name, {
+  const document = shared?.openDocument<LadderState>(LADDER_DOCUMENT.name, {
     current: () => ladder.state(),
-    adopt: (next) => ladder.adopt(next),
-    onForeign: (next) => logAdopted(logger, ladder.state(), next),
+    adopt(next) {
+      logAdopted(logger, ladder.state(), next);
+      ladder.adopt(next);
+    },
     // During a deployment, gateways with different contracts use separate documents.
     versionOf: ({ contract }) => contract,
     empty: (state) => ({ ...state, steps: [] }),

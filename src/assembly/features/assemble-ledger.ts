@@ -8,7 +8,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Start } from '../load-start.ts';
-import { openLedgerOfPrimary, type ProcessRole, serveLedgerStore } from '../sharing/process-role.ts';
 
 interface LedgerParts {
   readonly clock: Clock;
@@ -17,12 +16,11 @@ interface LedgerParts {
   readonly location: LedgerLocation;
   /** The dependencies that this gateway provides to the ledger's store. */
   readonly writer: Omit<LedgerWriter, 'onDataLost'>;
-  readonly role: ProcessRole | undefined;
 }
 
 /** Creates the ledger. Its store is not opened yet. */
 export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'contract'>, parts: LedgerParts): Ledger {
-  const { clock, kindOf, logger, location, role } = parts;
+  const { clock, kindOf, logger } = parts;
   const { ledger: options, release } = settings;
   const inMemory = openLedgerInMemory(options);
   return createLedger({
@@ -31,12 +29,7 @@ export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'co
     release,
     operations: contract.operations.map(({ id }) => id),
     inMemory,
-    openStore: async () => {
-      if (role?.kind === 'worker' && !location.isShared) return openLedgerOfPrimary(role);
-      const opened = await openStore(settings, parts, inMemory);
-      if (role?.kind === 'primary') serveLedgerStore(role, opened);
-      return opened;
-    },
+    openStore: () => openStore(settings, parts, inMemory),
     onLost(error) {
       if (error instanceof StoreUnavailable)
         logger.warn('the shared ledger cannot be reached: counts are stored in memory until it can');

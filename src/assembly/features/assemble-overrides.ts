@@ -20,7 +20,6 @@ import { mergeOverrides, type Override } from '../../overrides/override.ts';
 import type { OverrideRules } from '../../overrides/read-override.ts';
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
 import { openSharedTrail, type SharedDocument } from '../../redis/shared-document.ts';
-import { openDocument, type ProcessRole } from '../sharing/process-role.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
@@ -51,21 +50,20 @@ export function assembleOverrides(
     readonly clock: Clock;
     readonly logger: Logger;
     readonly shared: SharedState | undefined;
-    readonly role: ProcessRole | undefined;
   },
 ): AssembledOverrides {
-  const { clock, logger, shared, role } = parts;
+  const { clock, logger, shared } = parts;
   const files = createOverrideFiles(settings.overrides.file, (error) =>
     logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
   );
   const create = (used: OverrideFiles) =>
     createOverrides({ stored, files: used, onEvent: (event) => logEvent(logger, event), clock });
-  if (shared === undefined && role === undefined) return { overrides: create(files), document: undefined };
+  if (shared === undefined) return { overrides: create(files), document: undefined };
 
-  const trail = shared && openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
+  const trail = openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
   const readTrail = async () => {
-    const lines = await trail?.read();
-    if (trail === undefined || lines === undefined) return;
+    const lines = await trail.read();
+    if (lines === undefined) return;
     const found = lines.flatMap((line) => parseEvent(line) ?? []);
     // Events that Redis has lost are added again. If the trail contains as many events as can be shown, older events
     // have been dropped from it on purpose and are not added.
@@ -77,27 +75,28 @@ export function assembleOverrides(
     for (const event of missing) trail.add(formatEvent(event).trim(), event.at);
     overrides.adoptEvents([...found, ...missing].toSorted((a, b) => a.at - b.at));
     if (missing.length === 0 || (await trail.read()) === undefined) return;
-    await shared?.changes.append({ kind: 'reread', document: DOCUMENT });
+    await shared.changes.append({ kind: 'reread', document: DOCUMENT });
   };
   const overrides = create({
     ...files,
     record(event, active) {
       files.record(event, active);
       const shown = sharedEvent(event);
-      trail?.add(formatEvent(shown).trim(), shown.at);
+      trail.add(formatEvent(shown).trim(), shown.at);
       void readTrail();
-      void document?.sync();
+      void document.sync();
     },
     written: async () => {
-      const [isInFile, isShared] = await Promise.all([files.written(), document?.sync()]);
-      return isInFile || isShared === true;
+      const [isInFile, isShared] = await Promise.all([files.written(), document.sync()]);
+      return isInFile || isShared;
     },
   });
-  const document = openDocument<readonly Override[]>(parts, DOCUMENT, {
+  const document = shared.openDocument<readonly Override[]>(DOCUMENT, {
     current: overrides.stored,
-    adopt: overrides.adopt,
-    onForeign: (next) =>
-      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides'),
+    adopt(next) {
+      logger.warn({ overrides: next.map(overrideJson) }, 'another gateway has changed the overrides');
+      overrides.adopt(next);
+    },
     merge: mergeOverrides,
     empty: () => [],
     format: formatOverrides,
@@ -146,14 +145,11 @@ interface OpeningOverrides {
 export async function openOverrides(
   settings: Settings,
   { overrides, overridesDocument, logger }: OpeningOverrides,
-  role: ProcessRole | undefined,
 ): Promise<() => void> {
   const reason = await whyNotStored(settings, 'overrides');
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();
-  // The primary process ends overrides on behalf of its workers, so the end of each is recorded only once.
-  if (role?.kind === 'worker') return () => undefined;
   for (const override of overrides.active())
     logger.warn({ override: overrideJson(override) }, 'an override is in effect');
   return overrides.watch();

@@ -6,7 +6,6 @@ import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange } from '../../model/change-log.ts';
 import { isOutage } from '../../model/ledger-entry.ts';
 import type { Violation } from '../../model/violation.ts';
-import type { ProcessRole } from '../sharing/process-role.ts';
 
 /** Looks up violations in the baseline. */
 export interface Acceptance {
@@ -34,17 +33,15 @@ export function createAcceptance(baseline: BaselineFile | undefined, kindOf: Kin
  */
 export function baselineFollower(
   live: { readonly baseline: BaselineFile | undefined },
-  { clock, logger, role }: { readonly clock: Clock; readonly logger: Logger; readonly role: ProcessRole | undefined },
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ) {
   const startedAt = clock();
-  // Only the primary process writes the file; its workers do not.
-  const isWriter = role?.kind !== 'worker';
   return (change: BaselineChange) => {
     if (change.at < startedAt || live.baseline === undefined) return;
     const { file } = live.baseline;
-    logger.info({ file, fingerprint: change.fingerprint }, 'another gateway or process has changed the baseline');
+    logger.info({ file, fingerprint: change.fingerprint }, 'another gateway has changed the baseline');
     live.baseline
-      .adopt(change, isWriter)
+      .adopt(change)
       .catch((error: unknown) => logger.error({ file, err: error }, 'a change to the baseline cannot be written'));
   };
 }

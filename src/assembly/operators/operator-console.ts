@@ -55,11 +55,10 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
   const { settings, start, services } = compiled;
   const { contract, permissions, baseline } = start;
-  const { traffic, ledger, ladder, ladderDocument, overrides, view, logger, shared } = services;
-  const changes = (shared ?? services.processes)?.changes;
-  /** Announces a baseline change to the other gateways and processes, which then apply it. */
+  const { traffic, ledger, ladder, ladderDocument, overrides, upstreams, live, logger, shared } = services;
+  /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
-    changes?.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
+    shared?.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -96,10 +95,10 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explainRequest(compiled, request).map(explainLine),
-    inventory: (query) => view.inventory(query),
-    upstream: () => view.upstream(),
-    upstreamHealth: () => view.upstreamHealth(),
-    upstreamHistory: () => view.upstreamHistory(),
+    inventory: (query) => live.cache.inventory(query),
+    upstream: () => upstreams.stats(),
+    upstreamHealth: () => upstreams.current.health(),
+    upstreamHistory: () => upstreams.current.history(),
     shared: shared && (() => shared.status()),
     instances: shared?.instances.list,
     onError: (error) => logger.error({ err: error }, 'the console failed'),

@@ -1,7 +1,4 @@
-import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
-import type { SettingsReading } from '../../config/load-settings.ts';
-import type { Gateway } from '../../gateway.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { movedLevels, movedWords } from '../../ladder/ladder-rows.ts';
@@ -35,16 +32,14 @@ export const serveCommand: Command = {
     ...CHAOS_NOTES,
   ],
   run: async (line, io) => {
-    if (cluster.isWorker) {
-      const { serveAsWorker } = await import('../serve-workers.ts');
-      return serveAsWorker(line, io);
-    }
     const settings = await settingsFrom(line, io);
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
     try {
       const complete = (read: Settings) =>
         embedded !== undefined && read.embedded ? withUpstreamUrl(read, embedded.url) : read;
-      const { gateway, publicUrl, close } = await start(complete(settings), embedded?.url, {
+      const { createGateway } = await import('../../gateway.ts');
+      storeCompiledCode();
+      const gateway = await createGateway(complete(settings), {
         readSettings: () => {
           const { settings: next, faults } = readSettingsFrom(line, io);
           return { settings: complete(next), faults };
@@ -59,7 +54,7 @@ export const serveCommand: Command = {
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
-      const { adminUrl } = gateway;
+      const { publicUrl, adminUrl } = gateway;
       const { ladder } = gateway.services;
       const moved = movedLevels(ladder.levels(), ladder.state()).map((one) => `${one.operation} ${movedWords(one)}`);
       const content = {
@@ -81,30 +76,13 @@ export const serveCommand: Command = {
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
       if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
       io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
-      await close({ lameDuckSeconds });
+      await gateway.close({ lameDuckSeconds });
       return EXIT.ok;
     } finally {
       await embedded?.close();
     }
   },
 };
-
-/** Starts the gateway, with worker processes if they are configured. */
-async function start(
-  settings: Settings,
-  embeddedUrl: string | undefined,
-  parts: { readonly readSettings: () => SettingsReading },
-): Promise<Pick<Gateway, 'publicUrl' | 'close'> & { readonly gateway: Gateway }> {
-  if (settings.workers > 1) {
-    const { startWithWorkers } = await import('../serve-workers.ts');
-    storeCompiledCode();
-    return startWithWorkers(settings, embeddedUrl, parts);
-  }
-  const { createGateway } = await import('../../gateway.ts');
-  storeCompiledCode();
-  const gateway = await createGateway(settings, parts);
-  return { gateway, publicUrl: gateway.publicUrl, close: gateway.close };
-}
 
 /**
  * Makes Node write the compiled code of all modules imported so far to its cache. By default, Node writes it only when

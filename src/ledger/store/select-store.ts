@@ -18,8 +18,6 @@ export interface LedgerLocation {
   readonly key: string;
   /** False if the data is lost when the process ends. Other processes cannot read such a ledger. */
   readonly isLasting: boolean;
-  /** True if several processes can write to the store. If false, worker processes write through the primary process. */
-  readonly isShared: boolean;
   /**
    * Determines what happens if the store is unusable and `key` is not configured. If true, the gateway logs a warning
    * and uses an in-memory ledger. The counts in that ledger are lost when the gateway stops, so this may be true only
@@ -75,7 +73,6 @@ function ledgerInMemory(limits: LedgerOptions): LedgerLocation {
     name: IN_MEMORY,
     key: FILE_KEY,
     isLasting: false,
-    isShared: false,
     mayBeReplaced: false,
     open: () => Promise.resolve(openLedgerInMemory(limits)),
     read: () => Promise.resolve(undefined),
@@ -88,7 +85,6 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
     name: file,
     key: FILE_KEY,
     isLasting: true,
-    isShared: false,
     // If the default file's folder is not writable, the gateway still starts.
     mayBeReplaced: true,
     open: () => openFileStore(file, options),
@@ -115,7 +111,6 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
     name: `Redis (prefix ${options.prefix})`,
     key: '/ledger/store',
     isLasting: true,
-    isShared: true,
     mayBeReplaced: false,
     async open({ redis, replica, onDataLost }) {
       if (redis === undefined) throw new Error('a ledger in Redis needs the connection of the gateway');

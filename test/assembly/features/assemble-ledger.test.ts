@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { assembleLedger } from '../../../src/assembly/features/assemble-ledger.ts';
-import type { ProcessRole } from '../../../src/assembly/sharing/process-role.ts';
 import { loadSettings } from '../../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
@@ -13,7 +12,7 @@ import { assembleGateway, createGateway } from '../../../src/gateway.ts';
 import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../src/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/ledger/record/fingerprint.ts';
-import { ledgerAt, type LedgerLocation, type LedgerWriter } from '../../../src/ledger/store/select-store.ts';
+import { type LedgerLocation, type LedgerWriter } from '../../../src/ledger/store/select-store.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { StartFault } from '../../../src/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
@@ -79,7 +78,6 @@ describe('the ledger of a gateway', () => {
       name: 'a database',
       key: '/ledger/store',
       isLasting: true,
-      isShared: true,
       mayBeReplaced: false,
       open: (writer) => {
         writers.push(writer);
@@ -92,7 +90,7 @@ describe('the ledger of a gateway', () => {
   }
 
   /** Assembles a ledger at a location and collects its log lines. */
-  function assembledAt(location: LedgerLocation, role?: ProcessRole) {
+  function assembledAt(location: LedgerLocation) {
     const log: string[] = [];
     const ledger = assembleLedger(
       settingsIn(tempFolder()),
@@ -103,27 +101,10 @@ describe('the ledger of a gateway', () => {
         logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
         location,
         writer: { replica: 'pod-a', redis: undefined },
-        role,
       },
     );
     return { ledger, log };
   }
-
-  it('is written by the primary process for its workers, unless they can all write to it', async () => {
-    const called: string[] = [];
-    const call = async (name: string) => {
-      called.push(name);
-      const { fingerprints, callerKey } = openMemoryStore(LEDGER_DEFAULTS);
-      return { fingerprints, callerKey };
-    };
-    const role: ProcessRole = { kind: 'worker', primary: { call, isOpen: true }, handlers: {} };
-    await assembledAt(ledgerAt({ ...LEDGER_DEFAULTS, file: join(tempFolder(), 'ledger.db') }), role).ledger.open();
-    expect(called).toEqual(['ledger.open']);
-    const { location, writers } = sharedLocation();
-    await assembledAt(location, role).ledger.open();
-    expect(called).toEqual(['ledger.open']);
-    expect(writers).toHaveLength(1);
-  });
 
   it('gives a shared store the name of the instance, and logs that the store has lost its data', async () => {
     const { location, writers } = sharedLocation();

@@ -12,13 +12,14 @@ import { until } from '../../builders/until.ts';
 const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
 
 /** Creates a gateway's stage with these rules. */
-function stageWith(
-  rules: readonly RateLimitRule[],
-  redis?: Redis,
-  takeElsewhere?: Parameters<typeof createRateLimiter>[0]['takeElsewhere'],
-) {
+function stageWith(rules: readonly RateLimitRule[], redis?: Redis, maxBudgets?: number) {
   const limited: string[] = [];
-  const limiter = createRateLimiter({ rules, redis, takeElsewhere, onLimited: (rule) => limited.push(rule) });
+  const limiter = createRateLimiter({
+    rules,
+    redis,
+    ...(maxBudgets !== undefined && { maxBudgets }),
+    onLimited: (rule) => limited.push(rule),
+  });
   const next = createNext(replyWith({ list: [] }));
   const handle = stageIn(limitRate(limiter), plannedWith(), next);
   const exchangeOf = (name: string | undefined, address = '192.0.2.1', roles: readonly string[] = []) => {
@@ -54,45 +55,33 @@ describe('limit-rate', () => {
     expect(other.rulesFor(undefined)).toEqual([]);
   });
 
-  // Connections are distributed over the workers, so a caller would have several budgets if each worker kept its own.
-  it('uses the budgets of another process, and its own while that process does not reply', async () => {
-    const primary = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
-    let replies = true;
-    const takeElsewhere = async (rule: string, budget: string) => {
-      const taken = replies ? await primary.take(rule, budget) : undefined;
-      if (taken === undefined) throw new Error('no reply');
-      return taken;
-    };
-    const workers = [stageWith([RULE], undefined, takeElsewhere), stageWith([RULE], undefined, takeElsewhere)];
-    expect(await workers[0]?.passed(2, 'alice')).toBe(2);
-    expect(await workers[1]?.passed(5, 'alice')).toBe(1);
-    replies = false;
-    expect(await workers[1]?.passed(5, 'alice')).toBe(3);
-    expect(await primary.take('another rule', 'x')).toBeUndefined();
-  });
-
   it('asks for a wait of at least one second, even if the window is about to end', async () => {
-    const usedUp = { remainingPoints: 0, msBeforeNext: 0, isUsedUp: true };
-    const { handle, exchangeOf } = stageWith([RULE], undefined, () => Promise.resolve(usedUp));
+    const [used, millisecondsLeft] = [RULE.requests + 1, 0];
+    const redis: Redis = Object.assign({} as Redis, {
+      key: (...parts: readonly string[]) => parts.join(':'),
+      command: async () => 'the key of the fleet',
+      run: async () => [used, millisecondsLeft],
+    });
+    const { handle, exchangeOf } = stageWith([RULE], redis);
     expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
   });
 
   it('asks for the longest wait if several budgets are exhausted', async () => {
-    const takeElsewhere = async (rule: string) =>
-      Promise.resolve({ remainingPoints: 0, msBeforeNext: rule === 'long' ? 40_000 : 5_000, isUsedUp: true });
-    const rules = [RULE, { ...RULE, name: 'long' }];
-    const { handle, exchangeOf, limited } = stageWith(rules, undefined, takeElsewhere);
+    const { handle, exchangeOf, limited, passed } = stageWith([
+      { ...RULE, windowSeconds: 5 },
+      { ...RULE, name: 'long', windowSeconds: 40 },
+    ]);
+    await passed(3, 'alice');
     expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '40' } });
     expect(limited).toEqual(['long']);
   });
 
   // The attack: a botnet sends requests from so many networks that their budgets exhaust the memory.
   it('forgets the budgets that have not been used for the longest time', async () => {
-    const parts = { rules: [RULE], redis: undefined, maxBudgets: 10, onLimited: () => undefined };
-    const { take } = createRateLimiter(parts);
-    for (let index = 0; index < 11; index += 1) await take('all', `network:${index}`);
-    expect(await take('all', 'network:10')).toMatchObject({ remainingPoints: 1 });
-    expect(await take('all', 'network:0')).toMatchObject({ remainingPoints: 2 });
+    const { passed } = stageWith([{ ...RULE, requests: 1 }], undefined, 10);
+    for (let index = 0; index < 11; index += 1) await passed(1, undefined, `192.0.2.${index}`);
+    expect(await passed(1, undefined, '192.0.2.10')).toBe(0);
+    expect(await passed(1, undefined, '192.0.2.0')).toBe(1);
   });
 
   it('gives each verified caller a budget, and states it', async () => {
