@@ -5,7 +5,7 @@ import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
 
 /** The counts of a metric. A new family for the same metric can continue from them. */
-export interface Counts {
+interface Counts {
   readonly names: readonly string[];
   readonly counts: Readonly<Float64Array>;
   readonly sums?: Readonly<Float64Array>;

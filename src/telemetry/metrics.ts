@@ -43,7 +43,7 @@ export interface Metrics {
 }
 
 /** The scrape formats: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
-export type MetricsFormat = 'text' | 'openMetrics';
+type MetricsFormat = 'text' | 'openMetrics';
 
 /**
  * The maximum number of series. It is high enough for a contract with about 110 operations. A scrape with this many

@@ -41,7 +41,7 @@ interface RedisSources {
  * Statistics on shared pages: lookups by result, requests that waited for another gateway, and waiting requests that
  * received the page.
  */
-export type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
+type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
 const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
 

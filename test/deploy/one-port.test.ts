@@ -29,7 +29,7 @@ async function freePort(): Promise<number> {
 function startClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const counts = { answered: 0, failed: 0, lost: 0, refused: 0 };
-  let isStopped = false;
+  const stopped = new AbortController();
   const one = () =>
     new Promise<void>((resolve) => {
       const sent = request(
@@ -55,10 +55,16 @@ function startClient(port: number) {
       sent.end();
     });
   const done = (async () => {
-    while (!isStopped) await one();
+    while (!stopped.signal.aborted) await one();
     agent.destroy();
   })();
-  return { counts, stop: () => ((isStopped = true), done) };
+  return {
+    counts,
+    stop: () => {
+      stopped.abort();
+      return done;
+    },
+  };
 }
 
 needsProgram('redis', 'two processes on one port', (path) => {

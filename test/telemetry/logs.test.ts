@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/errors/catalogue.ts';
@@ -470,39 +467,5 @@ describe('line batches', () => {
       vi.advanceTimersByTime(10);
       expect(written).toEqual(['b\n']);
     });
-  });
-});
-
-describe('the log of several processes in one pipe', () => {
-  const source = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'telemetry', 'logs.ts'));
-  const program = `
-    const { bytesTo, createLineBatch, PIPE_BYTES } = await import(${source});
-    const lines = createLineBatch(bytesTo(1, PIPE_BYTES), PIPE_BYTES);
-    let written = 0;
-    const write = () => {
-      for (let count = 0; count < 50; count += 1) lines.write(process.argv[1].repeat(500) + '\\n');
-      if ((written += 50) < 5000) setImmediate(write);
-      else lines.flush();
-    };
-    write();`;
-
-  // If a pipe's reader is slow, large writes to the pipe are split and can be interleaved with writes from other
-  // processes. The lines of two requests then become a single line that no log reader can parse.
-  it('consists of whole lines, however slowly it is read', async () => {
-    const slowly = 'dd bs=3000 status=none';
-    const child = spawn('sh', [
-      '-c',
-      `("$0" -e "$1" a & "$0" -e "$1" b & wait) | ${slowly}`,
-      process.execPath,
-      program,
-    ]);
-    let text = '';
-    for await (const part of child.stdout) {
-      text += String(part);
-      await turn();
-    }
-    const lines = text.trimEnd().split('\n');
-    expect(lines).toHaveLength(10_000);
-    expect(lines.filter((line) => !/^(?:a{500}|b{500})$/.test(line))).toEqual([]);
   });
 });

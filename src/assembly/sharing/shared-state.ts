@@ -44,7 +44,7 @@ export interface SharedState {
 }
 
 /** The parts of a shared document that the caller of `openDocument` provides. */
-export type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
+type OwnParts<T> = Omit<DocumentParts<T>, 'redis' | 'name' | 'announce' | 'onFault'>;
 
 /** Connects to Redis and follows the log of shared changes. */
 export function openSharedState(
