@@ -255,7 +255,7 @@ describe('the operations of the contract', () => {
   it('report a permission failure of 9 in the one documented shape', () => {
     for (const status of ['401', '403']) {
       const refusal = Object.fromEntries(responsesOf(sourceOf('listGroupUsers')))[status];
-      expect(refusal).toMatchObject({ 'x-provenance': 'observed', 'x-status-provenance': 'inferred' });
+      expect(refusal).toMatchObject({ 'x-provenance': 'stated', 'x-status-provenance': 'inferred' });
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { text: 'No permission.' } })).toBe('violations');
@@ -280,7 +280,7 @@ describe('the operations of the contract', () => {
 describe.each(places)('$source.operationId', ({ path, source }) => {
   it('describes its purpose, its provenance and the place of its items', () => {
     expect(source.summary).not.toBe('');
-    expect(source['x-provenance']).toBe(source['x-row'] === undefined ? 'inferred' : 'observed');
+    expect(source['x-provenance']).toBe(source['x-row'] === undefined ? 'inferred' : 'stated');
     expect(path).toMatch(/^\/services\/v2\/.*\.json$/);
   });
 
@@ -373,11 +373,16 @@ describe('parameters', () => {
         expect(resolve<SchemaObject>(document, 'schemas', schema)).not.toHaveProperty('enum');
   });
 
-  it('are inferred if the form of an id in the path is not documented', () => {
-    const inferred = contract.operations.flatMap(({ parameters }) =>
-      parameters.filter((one) => one.location === 'path' && one.provenance !== 'observed').map(({ name }) => name),
-    );
-    expect(inferred).toEqual(['issueId', 'groupId']);
+  it('in the path are stated, and their form is inferred', () => {
+    for (const { source } of places)
+      for (const parameter of parametersOf(source).filter((one) => one.in === 'path')) {
+        const form = resolve<SchemaObject>(document, 'schemas', parameter.schema);
+        expect([parameter.name, parameter['x-provenance'], form['x-provenance']]).toEqual([
+          parameter.name,
+          'stated',
+          'inferred',
+        ]);
+      }
   });
 
   it('state the order of group members if none is requested', () => {
@@ -442,10 +447,7 @@ describe('fields', () => {
   it('with undocumented bounds state that these are inferred', () => {
     for (const { name, schema } of fields())
       if (['minimum', 'maximum', 'minLength', 'maxLength'].some((bound) => bound in schema))
-        expect([name, schema['x-bounds-provenance'] ?? schema['x-provenance'] ?? 'observed']).toEqual([
-          name,
-          'inferred',
-        ]);
+        expect([name, schema['x-bounds-provenance'] ?? schema['x-provenance'] ?? 'stated']).toEqual([name, 'inferred']);
   });
 
   it('with private data are marked, and are those of the field rule', () => {
@@ -456,7 +458,7 @@ describe('fields', () => {
       requires: { all: [{ permission: 'Use Private Comments' }, { any: {} }] },
     };
     expect(contract.fieldPermissions).toMatchObject([
-      { ...rule, operations: ['getComment'], provenance: 'observed' },
+      { ...rule, operations: ['getComment'], provenance: 'stated' },
       { ...rule, provenance: 'inferred' },
     ]);
     const carrying = contract.operations.filter(({ carriesPrivateFields }) => carriesPrivateFields);

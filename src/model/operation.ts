@@ -1,8 +1,8 @@
 /** The methods of documented operations. Every path that supports GET also supports HEAD. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
-/** The source of a fact in the contract. */
-export type Provenance = 'observed' | 'inferred' | 'not shown';
+/** How a fact in the contract is known: stated by the specification, shown in its examples, inferred, or not shown. */
+export type Provenance = 'stated' | 'observed' | 'inferred' | 'not shown';
 
 /** The type to which a parameter's text is converted before the generated schema validates the parameter. */
 type ParameterType = 'integer' | 'boolean' | 'text';
