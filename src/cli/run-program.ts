@@ -174,7 +174,7 @@ function parseCommandLine(command: Command, argv: readonly string[]): CommandLin
 }
 
 /** Removes the user name and the password from a URL, so that messages do not reveal them. */
-const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
+const withoutUserinfo = (word: string) => word.replace(/(?<![^/?#\s])[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {
   const near = closestName(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);

@@ -200,7 +200,7 @@ function operationInert(settings: Settings, operations: readonly Operation[]): r
   });
 }
 
-const nameless = (path: string) => path.replaceAll(/\{[^}]*\}|\*(?!\*)/g, '{}');
+const nameless = (path: string) => path.replaceAll(/\{[^{}]*\}|\*(?!\*)/g, '{}');
 
 /**
  * Returns the entries in `undocumented.allow` that have no effect because of a documented operation or an earlier

@@ -2,6 +2,7 @@ import { bucketQuantile, sumRow } from './traffic-view.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
+import { trimEndOf } from '../lib/trim-end.ts';
 
 interface UpstreamView extends UpstreamState, GateHistory {
   /** The upstream's base address, without credentials. */
@@ -63,5 +64,5 @@ export function upstreamView(sources: ConsoleSources, minutes: number): Upstream
 export function addressOf(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${trimEndOf(pathname, '/')}`;
 }

@@ -219,7 +219,7 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
 
 /** Returns the given base path without `/services/v2`, then its parent paths, then the common prefixes. */
 function prefixesOf(basePath: string): readonly string[] {
-  const own = basePath.replace(/\/services(?:\/.*)?$/, '');
+  const own = basePath.replace(/\/services(?:\/.*|$)/s, '');
   const segments = own.split('/').slice(1);
   const parents = segments.map((_, at) => `/${segments.slice(0, at).join('/')}`.replace(/\/$/, '')).toReversed();
   return [...new Set([own, ...parents, ...COMMON_PREFIXES])].slice(0, MAX_SEARCH_REQUESTS / 2);

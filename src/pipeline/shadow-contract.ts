@@ -191,7 +191,7 @@ function pathDifference(
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
   // In reports, `*` replaces parameters in undocumented paths, so `*` also replaces the parameter names here.
-  const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
+  const path = known?.path.replaceAll(/\{[^{}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
     direction: 'request',

@@ -262,10 +262,13 @@ export function unsafeTargetReason(path: string, query: string | undefined): str
   return undefined;
 }
 
+const PATH_PARAMETER = /;|%3b/i;
+
 /**
  * Returns whether a segment is `.` or `..`. Text after a semicolon is ignored, because Tomcat treats `..;x` as `..`.
  */
 function isDotSegment(segment: string): boolean {
-  const name = segment.replace(/(?:;|%3b).*$/i, '').replaceAll(/%2e/gi, '.');
+  const [before = ''] = segment.split(PATH_PARAMETER, 1);
+  const name = before.replaceAll(/%2e/gi, '.');
   return name === '.' || name === '..';
 }

@@ -8,7 +8,7 @@ const PERSONAL = [
   /[\w.+-]=40[\w-]/i,
   // An IPv6 address, or an IPv4 address with at least one group of two or more digits. Most version numbers have no
   // such group.
-  /(?<!\d)(?=(?:\d[-_.])*\d\d)\d{1,3}(?:[-_.]\d{1,3}){3}(?!\d)/,
+  /(?<!\d)(?=(?:\d[-_.]){0,3}\d\d)\d{1,3}(?:[-_.]\d{1,3}){3}(?!\d)/,
   /(?<![\da-z])[\da-f]{0,4}(?::[\da-f]{0,4}){3,7}(?![\da-z])|::/i,
   // Telephone numbers with a country code, and numbers after a word such as `phone` or `iban`.
   /(?<![\w+])\+\d(?:[-._:/ ()]{0,2}\d){7}/,

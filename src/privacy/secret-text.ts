@@ -20,7 +20,7 @@ const HEXADECIMAL = [
 ];
 
 const BASE64 = /[A-Za-z\d+/]{8,}/g;
-const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
+const UNPRINTABLE = /[\p{Cc}\ufffd]/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
@@ -42,11 +42,12 @@ export function containsRandomText(text: string): boolean {
  */
 function hidesCredential(text: string): boolean {
   const inside = Buffer.from(text, 'base64').toString('utf8');
-  return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
+  const isNameAndPassword = inside.includes(':', 1) && !UNPRINTABLE.test(inside);
+  return isNameAndPassword || ADDRESS.test(inside);
 }
 
 // Settings that only specify where a secret is stored, such as `adminTokenFile`, do not match.
-const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$|^(?:tracing\.headers|redis\.url)$/i;
+const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$|^(?:tracing\.headers|redis\.url)$/i;
 
 /** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
 export function isSecretSetting(key: string): boolean {

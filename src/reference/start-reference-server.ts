@@ -21,6 +21,7 @@ import { ROUTES } from './routes.ts';
 import { openStore } from './seed/open-store.ts';
 import type { Sql } from './store/sql.ts';
 import { createTrackerApp } from './tracker/tracker-app.ts';
+import { trimEndOf } from '../lib/trim-end.ts';
 
 /** The options for the reference server. Every option has a default. */
 export interface ReferenceServerOptions {
@@ -63,7 +64,7 @@ export interface ReferenceServer {
 }
 
 function normalBasePath(basePath: string): string {
-  const path = basePath.replace(/\/+$/, '');
+  const path = trimEndOf(basePath, '/');
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) {
     throw new Error(`the base path ${JSON.stringify(basePath)} must be empty or a path such as /qa`);
   }
@@ -96,7 +97,7 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   try {
     const sql = (opened.sql = openStore(db, seed));
     if (options.issueTrackerUrl === undefined) opened.tracker = await startTracker(clock);
-    const trackerUrl = options.issueTrackerUrl?.replace(/\/+$/, '') ?? opened.tracker?.origin ?? '';
+    const trackerUrl = trimEndOf(options.issueTrackerUrl ?? opened.tracker?.origin ?? '', '/');
     let url = '';
     const context: ReferenceContext = {
       sql,

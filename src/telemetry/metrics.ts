@@ -155,7 +155,7 @@ function prefersOpenMetrics(accept = ''): boolean {
  */
 function toOpenMetrics(text: string): string {
   const lines = text
-    .replace(/^# HELP (\S+)_total (.*)\n# TYPE \1_total counter$/gm, '# HELP $1 $2\n# TYPE $1 counter')
+    .replace(/^# HELP (\S+)_total (.*)\n# TYPE (\S+)_total counter$/gm, '# HELP $1 $2\n# TYPE $3 counter')
     .replace(/^# HELP .*$/gm, (line) => line.replaceAll('"', String.raw`\"`))
     .replace(/\n{2,}/g, '\n')
     .trim();

@@ -9,6 +9,7 @@ import type { Trace } from '../model/trace.ts';
 import { createSpans, type SpanOrigin, type SpanSubject } from './request-spans.ts';
 import type { Sampling } from './trace-context.ts';
 import { headersOf, parsePairs, samplingOf, type TracingOptions } from './tracing-options.ts';
+import { trimEndOf } from '../lib/trim-end.ts';
 
 /** Exports the spans of finished requests to an OTLP receiver. It never delays a request. */
 export interface Tracing {
@@ -95,7 +96,7 @@ export function createTracing(options: TracingOptions, { instance, logger, place
       const headers = headersOf(options);
       const batches = Math.ceil(options.maxQueuedSpans / BATCH);
       const exporter = new otlp.OTLPTraceExporter({
-        url: `${(options.endpoint ?? '').replace(/\/+$/, '')}/v1/traces`,
+        url: `${trimEndOf(options.endpoint ?? '', '/')}/v1/traces`,
         headers: 'headers' in headers ? { ...headers.headers } : {},
         timeoutMillis: timeoutMs,
         // When the gateway closes, all batches are sent at the same time.

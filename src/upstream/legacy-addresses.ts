@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PublicOrigin } from '../model/arrival.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
+import { trimEndOf } from '../lib/trim-end.ts';
 
 /** The compiled patterns that match absolute addresses of the legacy server. */
 export interface LegacyAddresses {
@@ -85,7 +86,7 @@ export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress
 
 /** Returns the public address. Its slashes are escaped if those in the legacy address were escaped. */
 export function publicForm(publicAddress: string, backslash: string): string {
-  const address = publicAddress.replace(/\/+$/, '');
+  const address = trimEndOf(publicAddress, '/');
   return backslash === '' ? address : address.replaceAll('/', '\\/');
 }
 

@@ -1,4 +1,5 @@
 import type { Fault } from '../model/fault.ts';
+import { trimEndOf } from '../lib/trim-end.ts';
 
 /** The parts of the upstream's base address. */
 export interface UpstreamAddress {
@@ -32,13 +33,13 @@ export function parseUpstreamUrl(
     text.includes('\\') && 'must not contain a backslash',
   ].filter((problem) => typeof problem === 'string' && problem !== '');
   if (problems.length > 0) return { faults: problems.map((message) => toFault(place, String(message))) };
-  return { address: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') } };
+  return { address: { origin: url.origin, basePath: trimEndOf(url.pathname, '/') } };
 }
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
 
 // The URL parser silently resolves dot segments, so they must be detected in the text itself.
 function hasDotSegment(text: string): boolean {
-  const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
+  const [path = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').split(/[?#]/, 1);
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }

@@ -39,7 +39,7 @@ function methodOf(text: string): string {
 
 // Complete URLs are also accepted, because users may paste them.
 function targetOf(text: string): string {
-  const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/s.exec(text)?.groups?.['rest'] ?? text;
+  const target = text.replace(/^https?:\/\/[^/?#]+/, '');
   if (target.startsWith('/')) return target;
   throw new UsageError(
     `"${text}" is not a request target: it must start with a slash, as in /services/v2/question.json`,

@@ -3,6 +3,7 @@ import type { ContractOptions } from '../../contract/contract-options.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
+import { trimEndOf } from '../../lib/trim-end.ts';
 
 /** The content of the banner. */
 export interface BannerContent {
@@ -26,7 +27,7 @@ export interface BannerContent {
  */
 export function bannerLines(content: BannerContent): string[] {
   const { settings } = content;
-  const base = `${content.publicUrl.replace(/\/+$/, '')}${basePathOnce(content)}/services/v2`;
+  const base = `${trimEndOf(content.publicUrl, '/')}${basePathOnce(content)}/services/v2`;
   return [
     `Portico ${content.version}`,
     `  public    ${base}`,
@@ -46,7 +47,7 @@ export function bannerLines(content: BannerContent): string[] {
 
 // Returns the base path, or an empty string if the public URL already ends with it.
 function basePathOnce({ settings, publicUrl }: BannerContent): string {
-  return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
+  return trimEndOf(publicUrl, '/').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }
 
 function upstreamWords({ settings, embeddedUrl }: BannerContent): string {

@@ -115,7 +115,7 @@ function danglingReferences(document: OpenApiDocument, value: unknown, pointer: 
   return faults;
 }
 
-const placeholders = (text: string) => [...text.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
+const placeholders = (text: string) => [...text.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
 
 function unknownName(pointer: string, kind: string, name: string, known: Iterable<string>): Fault {
   const suggestion = closestName(name, known);

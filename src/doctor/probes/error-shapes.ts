@@ -3,9 +3,12 @@ import { errorShape } from '../../upstream/failures/translate-failure.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import { applicable, type DoctorFinding, type Probe } from '../probe.ts';
 
-/** Matches stack traces and server names, which reveal server internals. */
-const INTERNALS =
-  /\bat [\w$.]+\([\w.]+:\d+\)|Exception\b.*\n\s*at |Traceback \(most recent call last\)|Apache Tomcat\/\d/;
+/** Match stack traces and server names, which reveal server internals. */
+const INTERNALS = /\bat [\w$.]+\([\w.]+:\d+\)|Traceback \(most recent call last\)|Apache Tomcat\/\d/;
+const EXCEPTION = /Exception\b/;
+const STACK_LINE = /^[ \t]*at /m;
+
+const revealsInternals = (text: string) => INTERNALS.test(text) || (EXCEPTION.test(text) && STACK_LINE.test(text));
 
 const WORDS = {
   error: '{error}',
@@ -55,7 +58,7 @@ function findingsOf(what: string, { status, body }: ProbeResponse, shape: keyof 
       text: `The server responds to ${what} with ${status}.`,
       advice: 'Portico counts these as failures of the upstream; enough of them open the circuit.',
     },
-    INTERNALS.test(body.toString('latin1', 0, 20_000)) && {
+    revealsInternals(body.toString('latin1', 0, 20_000)) && {
       severity: 'low',
       text: `The response to ${what} shows internals of the server.`,
       advice: 'Attackers learn versions and class names from it. With errors: normalized, Portico hides them.',

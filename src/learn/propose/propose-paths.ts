@@ -51,7 +51,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
   });
 }
 
-const nameless = (template: string) => template.replaceAll(/\{[^}]*\}/g, '{}');
+const nameless = (template: string) => template.replaceAll(/\{[^{}]*\}/g, '{}');
 
 function responsesBelow({ statuses }: PathCounts, limit: number): number {
   return [...statuses].reduce((sum, [status, count]) => sum + (status >= 200 && status < limit ? count : 0), 0);

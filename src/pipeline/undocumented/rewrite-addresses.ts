@@ -13,6 +13,7 @@ import { contentCodings } from '../../upstream/response-body.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Stage } from '../stage.ts';
+import { trimEndOf } from '../../lib/trim-end.ts';
 
 /** Options for handling the legacy server's addresses in responses from undocumented paths. */
 export interface AddressServices {
@@ -145,5 +146,5 @@ function publicPath(path: string, legacy: LegacyAddresses, publicAddress: string
   const rest = path.slice(legacy.basePath.length);
   if (!path.startsWith(legacy.basePath) || !/^(?:[/?#]|$)/.test(rest)) return undefined;
   // The value is not parsed as a URL, because its host comes from the client's `Host` header and may be invalid.
-  return publicAddress.replace(/^\w+:\/\/[^/]*/, '').replace(/\/+$/, '') + rest || '/';
+  return trimEndOf(publicAddress.replace(/^\w+:\/\/[^/]*/, ''), '/') + rest || '/';
 }

@@ -1,3 +1,5 @@
+import { trimEndOf } from '../../lib/trim-end.ts';
+
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const two = (value: number): string => String(value).padStart(2, '0');
@@ -16,7 +18,7 @@ export function toFormattedDate(at: number): string {
  */
 export function toStoredDate(at: number): string {
   const iso = new Date(at).toISOString();
-  const fraction = iso.slice(20, 23).replace(/0+$/, '');
+  const fraction = trimEndOf(iso.slice(20, 23), '0');
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}.${fraction === '' ? '0' : fraction}`;
 }
 

@@ -23,7 +23,7 @@ const LONGEST_TEXT = 2000;
 
 // Text that only resembles a tag, as in `a<b and c>d`, is part of the message.
 const TAG =
-  /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*)?\s*\/?>/gi;
+  /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*|\s*\/?)>/gi;
 
 /**
  * Converts a message from the upstream to plain text of at most 2,000 characters. Tags are removed, line breaks are
@@ -39,9 +39,38 @@ export function plainText(html: string): string {
 }
 
 function withoutTags(html: string): string {
-  return html
-    .replace(/<(script|style)\b[^>]*>.*?<\/\1\s*>/gis, '')
-    .replace(/<!--.*?-->/gs, '')
-    .replace(/\s*<br\b[^<>]*>\s*/gi, ' ')
+  return INVISIBLE.reduce((text, marks) => withoutParts(text, marks), html)
+    .split(/<br\b[^<>]*>/i)
+    .map((line) => line.trim())
+    .join(' ')
     .replace(TAG, '');
+}
+
+/** The parts of an HTML page that a browser does not show. Each list contains the marks of a part, in order. */
+const INVISIBLE: readonly (readonly RegExp[])[] = [
+  [/<script\b/gi, />/g, /<\/script\s*>/gi],
+  [/<style\b/gi, />/g, /<\/style\s*>/gi],
+  [/<!--/g, /-->/g],
+];
+
+/**
+ * Removes every part from the first mark to the last one. The marks are global expressions. Each is searched for only
+ * after the previous one, so the time grows linearly even if most parts have no end.
+ */
+function withoutParts(text: string, marks: readonly RegExp[]): string {
+  let kept = '';
+  let from = 0;
+  for (;;) {
+    let begin = -1;
+    let at = from;
+    for (const mark of marks) {
+      mark.lastIndex = at;
+      const found = mark.exec(text);
+      if (found === null) return kept + text.slice(from);
+      if (begin < 0) begin = found.index;
+      at = mark.lastIndex;
+    }
+    kept += text.slice(from, begin);
+    from = at;
+  }
 }
