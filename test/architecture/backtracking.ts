@@ -142,8 +142,9 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
         return end;
       }
       case 'Unknown':
-        throw new Error(`an unknown element: ${item.type}`);
+        break;
     }
+    throw new Error(`an unknown element: ${item.type}`);
   };
 
   const isEnd = (given: Sequences) =>
