@@ -176,8 +176,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ),
     ownership: keep(
       (services) => services.ownership,
-      (from) => [from.settings.permissions.ownership, connectionSources(from)],
-      () => createOwnership(ownershipOptions, clock, createAuthorLookup(ownershipOptions, lookUp)),
+      (from) => [from.settings.permissions.ownership, from.settings.roles.names, connectionSources(from)],
+      () =>
+        createOwnership(ownershipOptions, clock, settings.roles.names, createAuthorLookup(ownershipOptions, lookUp)),
     ),
     authenticator: keep(
       (services) => services.authenticator,
@@ -290,7 +291,9 @@ function connectionSources({ settings, start: { address } }: Sources) {
 /** Returns all settings that affect credential verification. */
 function identitySources({ settings, start: { address, roles } }: Sources) {
   const { authentication, mode } = settings;
-  const passwords = authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash]) : [];
+  const { names } = settings.roles;
+  const passwords =
+    authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
 }
 

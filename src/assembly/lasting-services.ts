@@ -21,7 +21,7 @@ import { type Operation, termsOf } from '../model/operation.ts';
 import type { Overrides } from '../overrides/create-overrides.ts';
 import type { Override } from '../overrides/override.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
-import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
+import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
@@ -277,5 +277,5 @@ export function permissionLabels(
   const required = operations.flatMap(({ requires }) => (requires === undefined ? [] : termsOf(requires)));
   const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
   const names = [...required.map(({ name }) => name), ...allowed];
-  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
+  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT, MISSING_SPELLING])];
 }

@@ -17,7 +17,13 @@ import { pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { StoredOverrides } from '../overrides/override-files.ts';
 import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
-import { loadRoles, type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
+import {
+  loadRoles,
+  nameFaults,
+  type RolesFile,
+  unmappedPolicyOf,
+  withoutDemoAccounts,
+} from '../permissions/roles-file.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
@@ -159,15 +165,21 @@ export function loadPermissions(settings: Settings, contract: Contract): Pick<St
     groups: contract.groups.map(({ name }) => name),
     flags: contract.flags.map(({ name }) => name),
   });
-  const faults = [...demoAccountFaults(settings, written), ...rolesFileFaults(settings, written)];
-  if (faults.length > 0) throw new StartFault(faults);
+  const { names } = settings.roles;
   const roles = settings.embedded ? written : withoutDemoAccounts(written);
+  const faults = [
+    ...demoAccountFaults(settings, written),
+    ...rolesFileFaults(settings, written),
+    ...nameFaults(roles, names),
+  ];
+  if (faults.length > 0) throw new StartFault(faults);
   const { verifier } = settings.authentication;
   const permissions = compilePermissions({
     roles,
     operations: contract.operations,
     unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, verifier),
     verifier,
+    names,
     further: further.map((permission) => ({ permission })),
   });
   return { roles, permissions };

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../lib/network-address.ts';
-import { demoAccounts } from '../permissions/roles-file.ts';
+import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { type AuditRule, foundIf, listed } from './audit-rule.ts';
 
 /** Rules about credential verification and the accounts that can log in. */
@@ -25,6 +25,28 @@ export const LOGIN_RULES: readonly AuditRule[] = [
     },
   },
   {
+    id: 'names-ignore-case',
+    severity: 'medium',
+    key: '/roles/names',
+    realOnly: true,
+    risk: 'If the server does distinguish case, anyone who registers ADMIN there has the roles of admin here.',
+    fix: 'Use ignoreCase only if portico doctor has found that the server ignores case.',
+    find: ({ settings, roles }) => foundIf(settings.roles.names === 'ignoreCase', accountCount(roles)),
+  },
+  {
+    id: 'names-exact',
+    severity: 'info',
+    key: '/roles/names',
+    realOnly: true,
+    risk: 'If the server ignores case, callers who write the name of their account in another case are denied.',
+    fix: 'Ask the server with portico doctor, and use ignoreCase if it ignores case.',
+    find: ({ settings, roles }) => {
+      const hasAccounts = roles.accounts.some(({ demo }) => !demo);
+      const isUnset = settings.originOf('/roles/names') === 'default';
+      return foundIf(isUnset && hasAccounts, accountCount(roles));
+    },
+  },
+  {
     id: 'demo-accounts-reachable',
     severity: 'medium',
     key: '/listen/host',
@@ -37,3 +59,8 @@ export const LOGIN_RULES: readonly AuditRule[] = [
     },
   },
 ];
+
+function accountCount({ accounts }: RolesFile): string {
+  const count = accounts.filter(({ demo }) => !demo).length;
+  return `${count} account${count === 1 ? '' : 's'} in the roles file`;
+}

@@ -13,6 +13,8 @@ export interface ReadableList {
 export interface ProbeContext {
   /** The client that sends requests to the server, using the base path that was found. */
   readonly client: ProbeClient;
+  /** The operator's own `Authorization` value. Undefined if no credential was given. */
+  readonly authorization: string | undefined;
   /** The safe operations without path parameters. */
   readonly operations: readonly Operation[];
   /** The list that the probes will request again. Undefined if no list could be read. */

@@ -5,7 +5,7 @@ import type { GdprOptions } from './gdpr-options.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
-  /** The audience of the caller's principal, which never contains a credential. */
+  /** The caller, in the form that limits count. Never contains a credential. */
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;

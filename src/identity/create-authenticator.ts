@@ -133,7 +133,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const malformed = (header: string) =>
     refusals.credentialsRefused(
       /^ *basic(?: |$)/i.test(header)
-        ? 'The Authorization header does not contain a valid Basic credential in UTF-8.'
+        ? 'The Authorization header does not contain a valid Basic credential.'
         : 'Only the Basic scheme is accepted in the Authorization header; tokens such as Bearer are not.',
     );
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import { StartFault, type Fault } from '../model/fault.ts';
 import type { WorkBounds } from './identity-options.ts';
 import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './password-hash.ts';
@@ -16,20 +17,31 @@ interface FileAccount {
 const BUSY_RETRY_SECONDS = 1;
 
 /**
- * Creates a verifier that checks passwords against the accounts' argon2id hashes. Throws `StartFault` if a hash cannot
- * be parsed.
+ * Creates a verifier that checks passwords against the accounts' argon2id hashes. `names` is the rule for comparing names
+ * with those of the accounts. Throws `StartFault` if a hash cannot be parsed.
  */
-export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
-  const hashes = readHashes(accounts, source);
+export function createFileVerifier(
+  accounts: readonly FileAccount[],
+  bounds: WorkBounds,
+  source: string,
+  names: NameRule,
+): Verifier {
+  const nameKey = nameKeyFor(names);
+  const hashes = readHashes(accounts, source, nameKey);
   const decoy = createDecoy(hashes);
   const gate = createWorkGate(bounds);
   return {
     kind: 'file',
-    async verify({ name, password }, known, network) {
-      const hash = hashes.get(name);
+    async verify({ name, password, latin1Password }, known, network) {
+      const hash = hashes.get(nameKey(name));
       // For an unknown name, a decoy hash that never matches is checked. Otherwise, the response would arrive sooner
       // than for a wrong password, which would reveal which names exist.
-      const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
+      const passwords = [password, ...(latin1Password === undefined ? [] : [latin1Password])];
+      const matches = async () => {
+        for (const one of passwords) if (await verifyPassword(one, hash ?? decoy)) return true;
+        return false;
+      };
+      const valid = await gate.run(matches, known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };
     },
@@ -37,13 +49,17 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
   };
 }
 
-function readHashes(accounts: readonly FileAccount[], source: string): Map<string, PhcHash> {
+function readHashes(
+  accounts: readonly FileAccount[],
+  source: string,
+  nameKey: (name: string) => string,
+): Map<string, PhcHash> {
   const hashes = new Map<string, PhcHash>();
   const faults: Fault[] = [];
   accounts.forEach(({ name, passwordHash }, index) => {
     if (passwordHash === undefined) return;
     const hash = parsePhcHash(passwordHash);
-    if (hash) hashes.set(name, hash);
+    if (hash) hashes.set(nameKey(name), hash);
     else {
       const message = `the password hash of ${name} is not an argon2id hash within bounds`;
       const suggestion = 'create one with: portico hash-password';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLruMap } from '../lib/bounded-maps.ts';
+import { canonicalName } from '../model/caller-name.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
 import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
 import type { IdentityOptions } from './identity-options.ts';
@@ -172,7 +173,7 @@ export function createRevocations({ key, changes, mayTrust }: RevocationParts): 
     const known = tags.get(name);
     const id = `${key.id() ?? ''}:`;
     if (known?.startsWith(id) === true) return known;
-    const tag = id + key.hash('caller', name);
+    const tag = id + key.hash('caller', canonicalName(name));
     tags.set(name, tag);
     return tag;
   };

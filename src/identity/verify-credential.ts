@@ -1,6 +1,7 @@
 import * as crypto from 'node:crypto';
 import type { Credential } from '../lib/basic-credentials.ts';
 import { createLruMap } from '../lib/bounded-maps.ts';
+import { canonicalName } from '../model/caller-name.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
@@ -74,12 +75,12 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const known = memory.recall(key, now) !== 'unknown';
     // A caller with a known credential is not limited. A person who guesses passwords for a name therefore cannot lock
     // out its rightful user.
-    const name = hash('name', credential.name);
+    const counted = canonicalName(credential.name);
+    const name = hash('name', counted);
     const own = known ? undefined : limiter.begin(network, name, now);
     // The fleet's counts take precedence when available. This gateway also maintains its own counts, because Redis may
     // become unavailable.
-    const shared =
-      known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, credential.name);
+    const shared = known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, counted);
     const limited = shared === undefined ? own : shared.limited;
     const withdraw = () => {
       if (!known && own === undefined) limiter.withdraw(network, name, now);

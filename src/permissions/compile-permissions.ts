@@ -1,6 +1,7 @@
 import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
 import { type Operation, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
+import { canonicalName, nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import type { Principal } from '../model/principal.ts';
 import { requiresNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
 import type { Grants } from './decide.ts';
@@ -18,6 +19,8 @@ export interface PermissionsParts {
   readonly roles: RolesFile;
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
+  /** How a caller's name is compared with the names of accounts. */
+  readonly names: NameRule;
   readonly verifier: 'file' | 'upstream';
   /** Requirements that will be compiled later: those for undocumented paths and comment options. */
   readonly further?: readonly Requirement[];
@@ -72,7 +75,9 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   }
 
   const anonymous = grant(roles.roles.has(ANONYMOUS_ROLE) ? [ANONYMOUS_ROLE] : [], [], []);
-  const accounts = new Map(roles.accounts.map((one) => [one.name, grant(one.roles, one.groups, one.flags)]));
+  const nameKey = nameKeyFor(parts.names);
+  const accounts = new Map(roles.accounts.map((one) => [nameKey(one.name), grant(one.roles, one.groups, one.flags)]));
+  const spellings = otherSpellings(roles.accounts, ({ name }) => accounts.get(nameKey(name))?.roles ?? [], anonymous);
   const unmappedGrants = grantUnmapped(unmapped, anonymous, (role) => grant([role], [], []));
   const leaveToUpstream = unmapped.kind === 'delegate' && parts.verifier === 'upstream';
   const unverifiedGrants: Grants = leaveToUpstream ? { ...anonymous, delegated: true, key: undefined } : anonymous;
@@ -85,7 +90,8 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
     grantsOf({ kind, name }, level = 'enforce') {
       if (kind === 'anonymous') return anonymous;
       if (kind === 'unverified') return level === 'enforce' ? anonymous : unverifiedGrants;
-      return (name === undefined ? undefined : accounts.get(name)) ?? unmappedGrants;
+      if (name === undefined) return unmappedGrants;
+      return accounts.get(nameKey(name)) ?? spellings.get(canonicalName(name)) ?? unmappedGrants;
     },
     requirementOf(operationId) {
       const requirement = requirements.get(operationId);
@@ -99,7 +105,7 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
       ...roles.accounts.map(({ name }): Subject => ({
         kind: 'account',
         name,
-        grants: accounts.get(name) ?? unmappedGrants,
+        grants: accounts.get(nameKey(name)) ?? unmappedGrants,
       })),
     ],
   };
@@ -108,6 +114,25 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
 function meets(requirement: CompiledRequirement, bits: BitSet): boolean {
   if (requiresNothing(requirement)) return true;
   return requirement.alternatives.some((one) => !one.own && containsAll(bits, one.bits));
+}
+
+/**
+ * Returns the grants of callers whose names are spelled differently from those of all accounts, by canonical name. The
+ * server might treat such a name as the account's. If it had the grants of unmapped callers, the account could escape its
+ * own role.
+ */
+function otherSpellings(
+  accounts: readonly Account[],
+  rolesOf: (account: Account) => readonly string[],
+  anonymous: Grants,
+): ReadonlyMap<string, Grants> {
+  const byName = Map.groupBy(accounts, ({ name }) => canonicalName(name));
+  return new Map(
+    [...byName].map(([name, same]) => {
+      const roles = [...new Set(same.flatMap(rolesOf))];
+      return [name, { ...anonymous, roles: [], denied: true, key: undefined, spells: { roles } }];
+    }),
+  );
 }
 
 function grantUnmapped(unmapped: UnmappedPolicy, anonymous: Grants, grantRole: (role: string) => Grants): Grants {

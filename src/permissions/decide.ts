@@ -11,12 +11,15 @@ type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 /** The name reported as missing if the caller has no account and `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
+/** The name reported as missing if the caller's name is another spelling of an account's name. */
+export const MISSING_SPELLING = "the account's own spelling of the name";
+
 /** The name reported as missing if the caller is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
 /** Decides whether grants meet a requirement. Ownership is considered only if it can change the decision. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
-  if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
+  if (grants.denied) return { verdict: 'denied', missing: [missingAccount(grants)] };
   if (requiresNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
   if (grants.delegated) return { verdict: 'delegated', because: 'unmapped' };
   const met = requirement.alternatives.filter(({ bits }) => containsAll(grants.bits, bits));
@@ -25,6 +28,8 @@ export function decide(requirement: CompiledRequirement, grants: Grants, ownersh
   if (met.length > 0 && ownership !== 'other') return { verdict: 'delegated', because: 'ownership' };
   return { verdict: 'denied', ...missingFrom(requirement, grants, ownership) };
 }
+
+const missingAccount = ({ spells }: Grants) => (spells === undefined ? MISSING_ACCOUNT : MISSING_SPELLING);
 
 function describe({ names, own }: Alternative): string {
   const text = names.map(({ name }) => name).join(' and ');
@@ -59,10 +64,15 @@ export interface Grants {
   /** True if only the upstream knows what this caller may do. */
   readonly delegated: boolean;
   /**
-   * True if a verified caller is denied because `unmapped` is `deny` and the roles file has no account for the
-   * caller.
+   * True if a verified caller is denied because the name is another spelling of an account's name, or because `unmapped`
+   * is `deny` and the roles file has no account for the caller.
    */
   readonly denied: boolean;
+  /**
+   * Set if the name is only another spelling of an account's name, which grants nothing. Contains the account's roles,
+   * because their rate limits apply to every spelling of its name.
+   */
+  readonly spells?: { readonly roles: readonly string[] };
   /** A stable key shared by callers with equal grants. Undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

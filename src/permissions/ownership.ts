@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import { createLruMap } from '../lib/bounded-maps.ts';
+import { canonicalName, nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
@@ -9,6 +10,9 @@ import type { OwnershipOptions } from './permissions-options.ts';
  * determined.
  */
 export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
+
+/** Whether a caller is the author of a node. */
+export type OwnershipState = 'own' | 'other' | 'unknown';
 
 /** A cache of node authors, which come from valid responses and from the configured lookup. */
 export interface Ownership {
@@ -23,11 +27,22 @@ export interface Ownership {
    * Returns whether the caller is the author of a node. Looks up the author if necessary. If the lookup fails, the
    * result is `unknown`.
    */
-  of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
+  of(principal: Principal, nodeId: string): Promise<OwnershipState>;
+  /** Returns whether the caller is this author. The result is `unknown` if the author is unknown. */
+  compare(principal: Principal, author: string | undefined): OwnershipState;
 }
 
-/** Creates an author cache that has a limited size and an optional lookup. */
-export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
+/**
+ * Creates an author cache that has a limited size and an optional lookup. `names` is the rule for comparing the caller's
+ * name with the author's.
+ */
+export function createOwnership(
+  options: OwnershipOptions,
+  clock: Clock,
+  names: NameRule,
+  lookUp?: AuthorLookup,
+): Ownership {
+  const compare: Ownership['compare'] = (principal, author) => ownershipOf(principal, author, names);
   const authors = createLruMap<string, { readonly name: string; learnedAt: number }>(options.maxEntries);
 
   const learn = (nodeId: string, name: string, at = clock()) => {
@@ -50,27 +65,32 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
   return {
     learn,
     authorOf,
+    compare,
     async of(principal, nodeId) {
       const remembered = authorOf(nodeId);
       // Only a verified caller's name can be compared with the author's.
       const needsLookUp = remembered === undefined && principal.kind === 'verified';
-      return ownershipOf(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
+      return compare(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
     },
   };
 }
 
 /**
- * Returns whether the caller is the author. The result is `unknown` if the author is unknown or the caller is
- * unverified.
+ * Returns whether the caller is the author. The result is `unknown` if the author is unknown, if the caller is
+ * unverified, or if the author's name is another spelling of the caller's, because only the server knows whether both
+ * names belong to one person.
  */
 export function ownershipOf(
-  { kind, name }: Pick<Principal, 'kind' | 'name'>,
+  { kind, name = '' }: Pick<Principal, 'kind' | 'name'>,
   author: string | undefined,
-): 'own' | 'other' | 'unknown' {
+  names: NameRule,
+): OwnershipState {
   if (kind === 'anonymous') return 'other';
   // An unverified caller may have given a false name.
   if (kind === 'unverified' || author === undefined) return 'unknown';
-  return author === name ? 'own' : 'other';
+  const nameKey = nameKeyFor(names);
+  if (nameKey(author) === nameKey(name)) return 'own';
+  return canonicalName(author) === canonicalName(name) ? 'unknown' : 'other';
 }
 
 /**

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { parseDocument } from 'yaml';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
+import { nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 
 /** A role: its own permissions and the roles that it inherits from. */
@@ -46,6 +47,19 @@ export function demoAccounts({ accounts }: RolesFile): string[] {
 /** Returns the roles file without demo accounts, for use with a real upstream. */
 export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
+}
+
+/** Returns an error for each account whose name, under the rule, is the same as an earlier account's. */
+export function nameFaults({ accounts, source }: Pick<RolesFile, 'accounts' | 'source'>, rule: NameRule): Fault[] {
+  const nameKey = nameKeyFor(rule);
+  const first = new Map<string, string>();
+  return accounts.flatMap(({ name }) => {
+    const same = first.get(nameKey(name));
+    first.set(nameKey(name), same ?? name);
+    if (same === undefined) return [];
+    const message = `"${name}" and "${same}" are the same name with roles.names: ${rule}`;
+    return [{ source, pointer: '/accounts', message, suggestion: 'remove one of the two accounts' }];
+  });
 }
 
 /** How verified callers without an account are treated. */

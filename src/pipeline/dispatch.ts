@@ -1,6 +1,7 @@
 import { audienceOf } from '../cache/stored-page.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Cancellation, Arrival } from '../model/arrival.ts';
+import { canonicalName } from '../model/caller-name.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/create-authenticator.ts';
@@ -147,7 +148,7 @@ function authenticate(
   const { authorization } = arrival;
   const passed = ({ principal, trace: found }: AuthenticationResult): Principal => {
     trace.authentication = found;
-    if (principal.name !== undefined) trace.caller = principal.name;
+    if (principal.name !== undefined) trace.caller = canonicalName(principal.name);
     return principal;
   };
   const failed = (error: unknown): never => {

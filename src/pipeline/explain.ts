@@ -14,6 +14,7 @@ import { admitted } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { decideFromMemory, permissionRefusal } from './stages/authorize.ts';
+import { limitedRoles } from './stages/limit-rate.ts';
 import { pageKey } from './stored-reply.ts';
 import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 import type { UndocumentedVerdict } from './undocumented/verdict.ts';
@@ -106,7 +107,7 @@ export function explain(
     ...steps,
     step('parameters', describeValues(values)),
     ...trace.violations.map(({ message }) => step('reported', message)),
-    ...limitSteps(gateway, plan, exchange.grants.roles),
+    ...limitSteps(gateway, plan, limitedRoles(exchange.grants)),
     step('rule', describeRequirement(requires)),
     step('permission', describeDecision(decision)),
     ...(bound === undefined ? [] : [step('page bounds', describeBound(bound))]),
@@ -284,12 +285,13 @@ function undocumentedEntry(
 function grantEntry(
   operation: Operation,
   { kind, name }: Principal,
-  { roles, denied }: Grants,
+  { roles, denied, spells }: Grants,
   { missing }: Extract<Decision, { verdict: 'denied' }>,
   disabledBy: string | undefined,
 ): string {
   if (disabledBy !== undefined) return enablingEntry(disabledBy);
   const account = quoted(name ?? '');
+  if (spells !== undefined) return 'roles: { names: ignoreCase }, or log in with the spelling in the roles file';
   if (denied) return `roles file: accounts: [{ name: ${account}, roles: [${quoted('NAME')}] }]`;
   const terms = lackedTerms(operation.requires, new Set(missing));
   // A node is owned only by its author, so no configuration entry can grant ownership.

@@ -3,6 +3,7 @@ import type * as RateLimiterFlexible from 'rate-limiter-flexible';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { createLruMap } from '../lib/bounded-maps.ts';
 import { networkOf } from '../lib/network-address.ts';
+import { countedAs } from '../model/principal.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
 import type { KnownRequest } from './exchange.ts';
@@ -92,7 +93,7 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
   const role = rule.roles?.find((one) => roles.includes(one));
   if (rule.roles !== undefined && role === undefined) return undefined;
   if (rule.per === 'role') return `role:${role ?? ''}`;
-  if (rule.per === 'caller' && principal.kind === 'verified') return `caller:${principal.name ?? ''}`;
+  if (rule.per === 'caller' && principal.kind === 'verified') return countedAs(principal);
   return `network:${networkOf(arrival.clientAddress)}`;
 }
 

@@ -43,6 +43,8 @@ export interface ReferenceServerOptions {
    * real server.
    */
   readonly complete?: boolean;
+  /** True if user names are compared without case and surrounding white space, as on some real servers. */
+  readonly ignoreCase?: boolean;
   /** Chaos rules, in the syntax described by CHAOS_GRAMMAR. */
   readonly chaos?: readonly string[];
   /** The base URL of an issue tracker. By default, an embedded tracker is started. */
@@ -103,6 +105,7 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
       sql,
       clock,
       trackerUrl,
+      ignoreCase: options.ignoreCase === true,
       get url() {
         return url;
       },
@@ -206,7 +209,7 @@ function readRequest(request: Request, caller: Caller): LegacyRequest {
 async function runRoute(route: LegacyRoute, request: Request, context: ReferenceContext): Promise<LegacyResponse> {
   try {
     runDueJobs(context.sql, context.clock());
-    const caller = authenticate(context.sql, request.headers);
+    const caller = authenticate(context.sql, request.headers, context.ignoreCase);
     return await route.respond(readRequest(request, caller), context);
   } catch (error) {
     if (error instanceof LegacyRefusal) return error.response;

@@ -1,11 +1,11 @@
 import { networkOf } from '../lib/network-address.ts';
-import type { Principal } from '../model/principal.ts';
+import { countedAs, type Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** The client to which a stream is attributed. Its speed determines how long the stream stays open. */
 export interface StreamOwner {
-  /** The caller's audience. Undefined if no credential was sent. */
+  /** The caller, in the form that limits count. Undefined if no credential was sent. */
   readonly caller: string | undefined;
   /** True if the credential was verified. A client can make up any number of unverified credentials. */
   readonly isVerified: boolean;
@@ -13,8 +13,9 @@ export interface StreamOwner {
 }
 
 /** Returns the client to which a request's streams are attributed. */
-export function streamOwner({ kind, audience }: Principal, address: string): StreamOwner {
-  return { caller: kind === 'anonymous' ? undefined : audience, isVerified: kind === 'verified', address };
+export function streamOwner(principal: Principal, address: string): StreamOwner {
+  const { kind } = principal;
+  return { caller: kind === 'anonymous' ? undefined : countedAs(principal), isVerified: kind === 'verified', address };
 }
 
 /**

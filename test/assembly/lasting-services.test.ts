@@ -23,6 +23,7 @@ describe('the permissions that a denied caller can lack', () => {
       'admin',
       'ownership of the node',
       'an account in the roles file',
+      "the account's own spelling of the name",
     ]);
   });
 });

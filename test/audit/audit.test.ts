@@ -21,6 +21,9 @@ const contract = loadContract(CONTRACT_DEFAULTS);
 /** The default roles in these tests: one role, `anonymous`, without permissions. */
 const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
 
+/** A roles file with one account. */
+const WITH_ACCOUNT = { ...NO_ROLES, accounts: [{ name: 'anna', roles: ['anonymous'] }] };
+
 interface Situation {
   readonly config: PlainObject;
   readonly roles?: object;
@@ -107,6 +110,14 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
   'wide-passthrough': [
     { config: strict(allowing({ path: '/services/v2/node/**' })) },
     { config: strict(allowing({ path: '/services/v2/node/**', permission: 'Edit nodes' })) },
+  ],
+  'names-ignore-case': [
+    { config: strict(), roles: WITH_ACCOUNT, unmapped: { names: 'ignoreCase' } },
+    { config: strict(), roles: WITH_ACCOUNT, unmapped: { names: 'exact' } },
+  ],
+  'names-exact': [
+    { config: strict(), roles: WITH_ACCOUNT },
+    { config: strict(), roles: WITH_ACCOUNT, unmapped: { names: 'ignoreCase' } },
   ],
   'demo-accounts-reachable': [
     {

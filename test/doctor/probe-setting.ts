@@ -57,6 +57,7 @@ export async function runProbeAt(url: string, probe: Probe, limits: Partial<Prob
   if (operation === undefined || response.kind === 'failure') throw new Error('no list');
   return probe.run({
     client,
+    authorization: AUTHORIZATION,
     operations,
     list: { operation, response },
     responses: [response],

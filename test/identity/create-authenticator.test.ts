@@ -42,7 +42,7 @@ describe('a credential at the `enforce` level (docs/rules.md §2)', () => {
     ['invalid base64', 'Basic ***'],
     ['a missing colon', `Basic ${Buffer.from('alice').toString('base64')}`],
     ['an empty header', ''],
-    ['bytes that are not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
+    ['a control character in a Latin-1 name', `Basic ${Buffer.from([0x6a, 0x9b, 0x3a, 0x78]).toString('base64')}`],
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
     ['an overlong name', basic('a'.repeat(300), 'x')],
@@ -55,9 +55,7 @@ describe('a credential at the `enforce` level (docs/rules.md §2)', () => {
   });
 
   it('may contain any other text in name and password', async () => {
-    const text = fc
-      .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
-      .filter((s) => !/[\p{Cc}\u{FFFD}]/u.test(s));
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((s) => !/\p{Cc}/u.test(s));
     const name = text.filter((s) => !s.includes(':'));
     await fc.assert(
       fc.asyncProperty(name, text, async (user, password) => {

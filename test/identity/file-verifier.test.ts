@@ -1,9 +1,10 @@
 import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { toAuthorization } from '../../src/lib/basic-credentials.ts';
+import { readBasicCredential, toAuthorization } from '../../src/lib/basic-credentials.ts';
 import { createFileVerifier } from '../../src/identity/file-verifier.ts';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import { StartFault } from '../../src/model/fault.ts';
+import type { NameRule } from '../../src/model/caller-name.ts';
 
 const HOME = '192.0.2.1';
 
@@ -20,8 +21,8 @@ describe('the file verifier (docs/rules.md §2)', () => {
   beforeAll(async () => {
     passwordHash = await hashPassword('pässword', CHEAP);
   });
-  const create = (bounds = BOUNDS) =>
-    createFileVerifier([{ name: 'alice', passwordHash }, { name: 'mapped only' }], bounds, 'roles.yaml');
+  const create = (bounds = BOUNDS, names: NameRule = 'exact') =>
+    createFileVerifier([{ name: 'alice', passwordHash }, { name: 'mapped only' }], bounds, 'roles.yaml', names);
 
   it('verifies a password with its argon2id hash', async () => {
     await expect(create().verify(credential('alice', 'pässword'), false, HOME)).resolves.toEqual({ kind: 'valid' });
@@ -37,6 +38,27 @@ describe('the file verifier (docs/rules.md §2)', () => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
+  it.each(['utf8', 'latin1'] as const)('verifies a password sent in %s', async (encoding) => {
+    const header = `Basic ${Buffer.from('alice:pässword', encoding).toString('base64')}`;
+    const sent = readBasicCredential(header);
+    await expect(sent && create().verify(sent, false, HOME)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  // These bytes are valid UTF-8, but the client meant Latin-1.
+  it('tries the Latin-1 reading after the UTF-8 reading', async () => {
+    const hash = await hashPassword('Ã¤', CHEAP);
+    const verifier = createFileVerifier([{ name: 'bob', passwordHash: hash }], BOUNDS, 'roles.yaml', 'exact');
+    const sent = readBasicCredential(`Basic ${Buffer.from('bob:Ã¤', 'latin1').toString('base64')}`);
+    await expect(sent && verifier.verify(sent, false, HOME)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it('ignores case, but no other difference, under ignoreCase', async () => {
+    const verifier = create(BOUNDS, 'ignoreCase');
+    const verify = (name: string) => verifier.verify(credential(name, 'pässword'), false, HOME);
+    await expect(verify('ALICE')).resolves.toEqual({ kind: 'valid' });
+    await expect(verify(' alice')).resolves.toEqual({ kind: 'invalid' });
+  });
+
   // If a name has no hash, the password is compared with a decoy hash. No password may match the decoy, least of all an
   // account's password.
   it.each(['mallory', 'mapped only'])("rejects every account's password for %s", async (name) => {
@@ -46,7 +68,7 @@ describe('the file verifier (docs/rules.md §2)', () => {
         passwordHash: await hashPassword(`password ${index}`, costs),
       })),
     );
-    const verifier = createFileVerifier([...accounts, { name: 'mapped only' }], BOUNDS, 'roles.yaml');
+    const verifier = createFileVerifier([...accounts, { name: 'mapped only' }], BOUNDS, 'roles.yaml', 'exact');
     for (const index of [0, 1])
       expect(await verifier.verify(credential(name, `password ${index}`), false, HOME)).toEqual({ kind: 'invalid' });
   });
@@ -92,14 +114,14 @@ describe('the file verifier (docs/rules.md §2)', () => {
       { name: 'b' },
       { name: 'c', passwordHash: '$argon2i$' },
     ];
-    const start = () => createFileVerifier(accounts, BOUNDS, 'roles.yaml');
+    const start = () => createFileVerifier(accounts, BOUNDS, 'roles.yaml', 'exact');
     expect(start).toThrow(StartFault);
     expect(start).toThrow(/accounts\/0\/passwordHash.*\n.*accounts\/2\/passwordHash/);
     expect(start).not.toThrow(/clear-text/);
   });
 
   it('does not start if no account could log in', () => {
-    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml')).toThrow(/no user can log in/);
+    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml', 'exact')).toThrow(/no user can log in/);
   });
 });
 

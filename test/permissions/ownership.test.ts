@@ -15,7 +15,7 @@ describe('ownership', () => {
 
   function remembering(lookUp?: AuthorLookup) {
     const time = { now: Date.UTC(2024, 4, 1) };
-    return { time, ownership: createOwnership(OPTIONS, () => time.now, lookUp) };
+    return { time, ownership: createOwnership(OPTIONS, () => time.now, 'exact', lookUp) };
   }
 
   describe('ownership (docs/rules.md §3)', () => {
@@ -132,13 +132,22 @@ describe('ownership between a caller and an author', () => {
   it.each([
     ['verified', 'alice', 'alice', 'own'],
     ['verified', 'alice', 'bob', 'other'],
-    ['verified', 'alice', 'Alice', 'other'],
+    ['verified', 'alice', 'Alice', 'unknown'],
+    ['verified', 'alice', ' ａlice', 'unknown'],
     ['verified', 'alice', undefined, 'unknown'],
     ['unverified', 'alice', 'alice', 'unknown'],
     ['unverified', undefined, undefined, 'unknown'],
     ['anonymous', undefined, 'alice', 'other'],
     ['anonymous', undefined, undefined, 'other'],
   ] as const)('of a %s %s and %s is %s', (kind, name, author, expected) => {
-    expect(ownershipOf(principal(kind, name), author)).toBe(expected);
+    expect(ownershipOf(principal(kind, name), author, 'exact')).toBe(expected);
+  });
+
+  it.each([
+    ['alice', 'ALICE', 'own'],
+    ['alice', ' alice', 'unknown'],
+    ['alice', 'bob', 'other'],
+  ])('of %s and %s under ignoreCase is %s', (name, author, expected) => {
+    expect(ownershipOf(principal('verified', name), author, 'ignoreCase')).toBe(expected);
   });
 });

@@ -36,7 +36,14 @@ export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => (
 /** Returns permissions compiled from the bundled roles file. */
 export function compiled(parts: Partial<PermissionsParts> = {}) {
   const roles = loadRoles(SEED, 'roles.yaml', undefined);
-  return compilePermissions({ roles, operations: OPERATIONS, unmapped: { kind: 'deny' }, verifier: 'file', ...parts });
+  return compilePermissions({
+    roles,
+    operations: OPERATIONS,
+    unmapped: { kind: 'deny' },
+    names: 'exact',
+    verifier: 'file',
+    ...parts,
+  });
 }
 
 /** Returns a principal of the given kind. */

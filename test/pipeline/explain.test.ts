@@ -33,6 +33,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     },
     operations: [{ id: 'listThings', requires: { permission: 'See things' } }],
     unmapped: { kind: 'deny' },
+    names: 'exact',
     verifier: 'file',
   });
   const gateway = { plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts };
@@ -46,7 +47,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     made.gateway,
     {
       permissions,
-      ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock()),
+      ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), 'exact'),
       disabledOperations: new Map(disabledOperations),
     },
     'strict',

@@ -428,8 +428,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/identity/file-verifier.ts',
-    find: 'verifyPassword(password, hash ?? decoy)',
-    replace: 'verifyPassword(password, hash ?? [...hashes.values()][0] ?? decoy)',
+    find: 'verifyPassword(one, hash ?? decoy)',
+    replace: 'verifyPassword(one, hash ?? [...hashes.values()][0] ?? decoy)',
     test: 'test/identity/file-verifier.test.ts',
     why: 'an unknown name is checked against the password of an account',
     trust: true,
@@ -1177,10 +1177,18 @@ export const MUTATIONS: readonly Mutation[] = [
   // permissions and privacy
   {
     file: 'src/permissions/decide.ts',
-    find: "if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };",
+    find: "if (grants.denied) return { verdict: 'denied', missing: [missingAccount(grants)] };",
     replace: '',
     test: 'test/permissions/decide.test.ts',
     why: 'a caller without an account may use operations that need no permission',
+    trust: true,
+  },
+  {
+    file: 'src/permissions/compile-permissions.ts',
+    find: ' ?? spellings.get(canonicalName(name))',
+    replace: '',
+    test: 'test/security/other-spellings.test.ts',
+    why: 'another spelling of a name escapes the role of its account',
     trust: true,
   },
   {

@@ -40,7 +40,7 @@ export function createAuthenticator(
   const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
   const verifier =
     authentication.verifier === 'file'
-      ? createFileVerifier(roles.accounts, hashing, roles.source)
+      ? createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names)
       : createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
   return create({ options: authentication, verifier, ...memory });
 }

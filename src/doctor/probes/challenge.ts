@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../identity/identity-options.ts';
-import { toAuthorization } from '../../lib/basic-credentials.ts';
+import { parseBasicCredentials, toAuthorization } from '../../lib/basic-credentials.ts';
 import { applicable, type DoctorFinding, type Probe, type ProbeContext } from '../probe.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import type { Recommendation } from '../recommend.ts';
@@ -11,8 +11,8 @@ const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 /** Determines how the server treats callers without a credential and callers with an invalid one. */
 export const challengeProbe: Probe = {
   name: 'challenge',
-  does: 'requests a list without a credential, and the path of the credential probe with a made-up name and your own',
-  requests: () => 5,
+  does: 'requests a list without a credential, and the path of the credential probe with a made-up name, your own, and your own in another case',
+  requests: () => 6,
   run: async (context) => {
     const { client, operations } = context;
     const path = context.list?.operation.path ?? operations[0]?.path ?? PROBE_PATH;
@@ -74,7 +74,8 @@ interface VerifierResult {
  * Determines whether responses for a path distinguish invalid credentials from valid ones. The user name is made up so
  * that failed attempts do not lock a real account.
  */
-async function verifierFindings({ client, list }: ProbeContext, listPath: string): Promise<VerifierResult> {
+async function verifierFindings(context: ProbeContext, listPath: string): Promise<VerifierResult> {
+  const { client, list } = context;
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;
   const authorization = toAuthorization(name, randomBytes(12).toString('hex'));
   const distinguishes = async (path: string, valid: readonly number[]) => {
@@ -85,13 +86,18 @@ async function verifierFindings({ client, list }: ProbeContext, listPath: string
   };
   const { wrong, right, isUsable } = await distinguishes(PROBE_PATH, VALID);
   const seen = `A made-up credential gets ${wrong}${right === undefined ? '' : `, and yours gets ${right}`} from ${PROBE_PATH}.`;
-  if (isUsable) return { facts: [seen], findings: [], recommendations: [] };
+  if (isUsable) {
+    const names = await nameFindings(context, PROBE_PATH, VALID);
+    return { ...names, facts: [seen, ...names.facts] };
+  }
   const other = list === undefined ? undefined : await distinguishes(listPath, [200]);
-  if (other?.isUsable === true && other.right !== undefined)
+  if (other?.isUsable === true && other.right !== undefined) {
+    const names = await nameFindings(context, listPath, [200]);
     return {
-      facts: [seen],
-      findings: [],
+      facts: [seen, ...names.facts],
+      findings: names.findings,
       recommendations: [
+        ...names.recommendations,
         {
           key: 'authentication.probe.path',
           value: listPath,
@@ -104,6 +110,7 @@ async function verifierFindings({ client, list }: ProbeContext, listPath: string
         },
       ],
     };
+  }
   return {
     facts: [seen],
     findings: [
@@ -115,5 +122,41 @@ async function verifierFindings({ client, list }: ProbeContext, listPath: string
       },
     ],
     recommendations: [],
+  };
+}
+
+/**
+ * Determines whether the server ignores case in user names, by sending the operator's own password with the name in
+ * another case to a path that distinguishes credentials.
+ */
+async function nameFindings(
+  { client, authorization }: ProbeContext,
+  path: string,
+  valid: readonly number[],
+): Promise<VerifierResult> {
+  const { name = '', password = '' } = parseBasicCredentials(authorization ?? '') ?? {};
+  const other = [name.toUpperCase(), name.toLowerCase()].find((one) => one !== name);
+  if (other === undefined) return { facts: [], findings: [], recommendations: [] };
+  const credential = { authorization: toAuthorization(other, password) };
+  const { status } = await respond(client, { path, credential });
+  if (!valid.includes(status))
+    return { facts: [`Your name in another case gets ${status}.`], findings: [], recommendations: [] };
+  return {
+    facts: [`Your name in another case gets ${status}, as your own spelling does.`],
+    findings: [
+      {
+        severity: 'low',
+        text: 'The server ignores case in user names.',
+        advice:
+          'With roles.names: exact, a caller who writes the name of an account in another case is denied. With ignoreCase, the caller has the roles of the account.',
+      },
+    ],
+    recommendations: [
+      {
+        key: 'roles.names',
+        value: 'ignoreCase',
+        reason: 'The server ignores case in user names, so the roles file has to ignore it, too.',
+      },
+    ],
   };
 }

@@ -9,7 +9,7 @@ import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../../permissions/decide.ts';
-import { type FetchJson, type Ownership, ownershipOf } from '../../permissions/ownership.ts';
+import type { FetchJson, Ownership, OwnershipState } from '../../permissions/ownership.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
@@ -117,6 +117,8 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
+  "the account's own spelling of the name":
+    'Your user name is another spelling of the name of an account here. Log in with the spelling of the account.',
 };
 
 /** The facts about a refused caller that determine which error is returned. */
@@ -237,8 +239,6 @@ export function decideFromMemory(
   return needsOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
 }
 
-type OwnershipState = ReturnType<typeof ownershipOf>;
-
 async function ownerOf(
   { principal, values }: Exchange,
   ownership: Ownership,
@@ -250,12 +250,12 @@ async function ownerOf(
   // A community wiki can be edited by users other than its author (docs/rules.md §3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
-  return ownershipOf(principal, typeof author === 'string' ? author : undefined);
+  return ownership.compare(principal, typeof author === 'string' ? author : undefined);
 }
 
 function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
   const { nodeId, commentId = '' } = values().path;
-  return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
+  return ownership.compare(principal, ownership.authorOf(nodeId ?? commentId));
 }
 
 /**

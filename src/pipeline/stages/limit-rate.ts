@@ -1,3 +1,4 @@
+import type { Grants } from '../../permissions/decide.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import type { Stage, StagePlanner } from '../stage.ts';
 
@@ -8,10 +9,13 @@ export function limitRate(limiter: RateLimiter | undefined): StagePlanner {
     plan({ operation, transparent }) {
       const rules = limiter?.rulesFor(operation.id) ?? [];
       if (transparent || limiter === undefined || rules.length === 0) return undefined;
-      return limitBy((exchange) => limiter.count(rules, exchange, exchange.grants.roles));
+      return limitBy((exchange) => limiter.count(rules, exchange, limitedRoles(exchange.grants)));
     },
   };
 }
+
+/** Returns the roles whose rate limits apply to a caller. */
+export const limitedRoles = ({ roles, spells }: Pick<Grants, 'roles' | 'spells'>) => spells?.roles ?? roles;
 
 /** Returns a stage that counts each request before the rest of the plan runs. */
 export function limitBy<E>(count: (exchange: E) => Promise<void>): Stage<E> {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { UploadMemory } from '../../gdpr/upload-memory.ts';
+import { countedAs } from '../../model/principal.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /**
@@ -14,7 +15,7 @@ export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
       return (next) => async (exchange) => {
         if (!Buffer.isBuffer(exchange.body)) return next(exchange);
         const upload = await uploads.begin({
-          caller: exchange.audience,
+          caller: countedAs(exchange.principal),
           body: exchange.body,
           force: isForced(exchange.arrival.headers['portico-force']),
         });

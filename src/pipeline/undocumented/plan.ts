@@ -2,7 +2,7 @@ import type { Checks } from '../../model/checks.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Handler, Stage } from '../stage.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { limitBy } from '../stages/limit-rate.ts';
+import { limitBy, limitedRoles } from '../stages/limit-rate.ts';
 import { authorize, type UndocumentedAccess } from './authorize.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
 import type { AllowEntry } from './policy.ts';
@@ -39,7 +39,8 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
   const rules = rateLimiter?.rulesFor(undefined) ?? [];
   if (rateLimiter !== undefined && !transparent && rules.length > 0) {
-    const rolesOf = ({ principal }: PassthroughExchange) => access.grantsOf(principal, checks.permissions).roles;
+    const rolesOf = ({ principal }: PassthroughExchange) =>
+      limitedRoles(access.grantsOf(principal, checks.permissions));
     stages.push(['limit-rate', limitBy((exchange) => rateLimiter.count(rules, exchange, rolesOf(exchange)))]);
   }
   if (access.serviceCredential || needsPermission) stages.push(['authorize', authorize(checks.permissions, access)]);

@@ -94,10 +94,12 @@ export function requireGroup(caller: Caller, group: string): void {
   if (!caller.groups.includes(group)) refuse(missingPermission());
 }
 
-function userOfBasic(sql: Sql, authorization: string): UserRow | undefined {
+function userOfBasic(sql: Sql, authorization: string, ignoreCase: boolean): UserRow | undefined {
   const credentials = parseBasicCredentials(authorization);
   if (credentials === undefined) return undefined;
-  const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', credentials.name);
+  const user = ignoreCase
+    ? sql.get<UserRow>('SELECT * FROM users WHERE username = ? COLLATE NOCASE', credentials.name.trim())
+    : sql.get<UserRow>('SELECT * FROM users WHERE username = ?', credentials.name);
   const hash = passwordHash(user?.id ?? 0, credentials.password);
   const matches = timingSafeEqual(Buffer.from(hash), Buffer.from(user?.password_hash ?? passwordHash(0, '\0')));
   return matches ? user : undefined;
@@ -109,16 +111,16 @@ function userOfToken(sql: Sql, token: string): UserRow | undefined {
 
 /**
  * Identifies the caller by Basic, Bearer or `x-auth-token`. Refuses an invalid credential with status 401 and a
- * challenge.
+ * challenge. `ignoreCase` is true if user names are compared without case and surrounding white space.
  */
-export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
+export function authenticate(sql: Sql, headers: IncomingHttpHeaders, ignoreCase: boolean): Caller {
   const { authorization } = headers;
   const token = headers['x-auth-token'];
   if (authorization === undefined && token === undefined) return ANONYMOUS_CALLER;
   const [scheme = '', value = ''] = (authorization ?? `Bearer ${String(token)}`).trim().split(/\s+/);
   const user =
     scheme.toLowerCase() === 'basic'
-      ? userOfBasic(sql, authorization ?? '')
+      ? userOfBasic(sql, authorization ?? '', ignoreCase)
       : scheme.toLowerCase() === 'bearer'
         ? userOfToken(sql, value)
         : undefined;

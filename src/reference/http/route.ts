@@ -20,6 +20,8 @@ export interface ReferenceContext {
   readonly url: string;
   /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
+  /** True if user names in credentials are compared without case and surrounding white space. */
+  readonly ignoreCase: boolean;
 }
 
 /**

@@ -35,11 +35,40 @@ describe('the challenge probe', () => {
     expect(texts(result)).toEqual([]);
   });
 
+  const ignoresCase: FakeHandler = (request, response) => {
+    const authorization = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64')
+      .toString()
+      .replace(/^[^:]*/, (name) => name.toLowerCase());
+    const headers = { ...request.headers, authorization: `Basic ${Buffer.from(authorization).toString('base64')}` };
+    return healthy(Object.assign({}, request, { headers }), response);
+  };
+
+  it('recommends to ignore case in names if the server does', async () => {
+    const result = await runProbe(challengeProbe, ignoresCase);
+    expect(texts(result)).toEqual(['low: The server ignores case in user names.']);
+    expect(valueOf(result, 'roles.names')).toBe('ignoreCase');
+    const onList = await runProbe(challengeProbe, (request, response) =>
+      request.path === LIST ? ignoresCase(request, response) : { status: 404, json: { error: 'Not found.' } },
+    );
+    expect(valueOf(onList, 'roles.names')).toBe('ignoreCase');
+  });
+
+  it('recommends nothing about names if the server distinguishes case, or anyone may log in', async () => {
+    expect(valueOf(await runProbe(challengeProbe, healthy), 'roles.names')).toBeUndefined();
+    const open = await runProbe(challengeProbe, ({ query }) => ({ json: page(query) }));
+    expect(valueOf(open, 'roles.names')).toBeUndefined();
+    const digits = `Basic ${Buffer.from('4711:x').toString('base64')}`;
+    const result = await runProbe(challengeProbe, ignoresCase, { authorization: digits });
+    expect(valueOf(result, 'roles.names')).toBeUndefined();
+  });
+
   // If the doctor failed to log in under a real name, the server might lock that account.
   it('tries a wrong password only with a made-up name', async () => {
     const names = new Set<string | undefined>();
+    const [, password] = Buffer.from(AUTHORIZATION.slice(6), 'base64').toString().split(':');
     await runProbe(challengeProbe, (request, response) => {
-      if (request.headers.authorization !== AUTHORIZATION) names.add(request.user);
+      const sent = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64').toString();
+      if (!sent.endsWith(`:${password}`)) names.add(request.user);
       return healthy(request, response);
     });
     expect([...names].filter((name) => name !== undefined)).toEqual([

@@ -305,9 +305,10 @@ describe('permission decisions', () => {
       roles,
       operations: [{ id: 'listThings', requires }],
       unmapped,
+      names: 'exact',
       verifier: 'upstream',
     });
-    const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), (id) => {
+    const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), 'exact', (id) => {
       asked.push(id);
       return Promise.resolve(authors?.[id]);
     });

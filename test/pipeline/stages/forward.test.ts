@@ -116,7 +116,7 @@ describe('forward', () => {
       await send({ arrival, principal: ANONYMOUS }).answer;
       const network = 'network 203.0.113.7';
       const clients = sent.map(({ owner }) => owner && queueClient(owner()));
-      expect(clients).toEqual(['caller:verified:name:alice', network, network]);
+      expect(clients).toEqual(['caller:verified:user:alice', network, network]);
     },
   );
 

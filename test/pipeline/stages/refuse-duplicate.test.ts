@@ -5,6 +5,7 @@ import { createUploadMemory } from '../../../src/gdpr/upload-memory.ts';
 import { isForced, refuseDuplicate } from '../../../src/pipeline/stages/refuse-duplicate.ts';
 import {
   arrivalWith,
+  callerNamed,
   createNext,
   type ExchangeParts,
   exchangeWith,
@@ -57,7 +58,7 @@ describe('refuse-duplicate', () => {
     const { send, next } = uploading();
     await send();
     await send({ arrival: arrivalWith({ headers: { 'portico-force': 'true' } }) });
-    await send({ audience: 'caller:verified:name:bob' });
+    await send({ principal: callerNamed('bob') });
     await send({ body: Buffer.from('{}') });
     expect(next.asked).toHaveLength(4);
   });

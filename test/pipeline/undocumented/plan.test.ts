@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { countedAs } from '../../../src/model/principal.ts';
 import type { CheckLevel } from '../../../src/model/checks.ts';
 import { MODES } from '../../../src/model/modes.ts';
 import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
@@ -117,7 +118,7 @@ describe('an undocumented request', () => {
     const { sent } = await passed();
     expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
     expect(sent).toMatchObject([{ mode: 'streamed' }]);
-    expect(sent[0]?.owner?.().caller).toBe(callerNamed('alice').audience);
+    expect(sent[0]?.owner?.().caller).toBe(countedAs(callerNamed('alice')));
     expect(sent[0]?.upload).toBeUndefined();
   });
 
