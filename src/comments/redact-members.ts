@@ -1,5 +1,3 @@
-import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
-
 /** A body without the redacted members, and the names of those members. */
 interface Redacted {
   readonly body: Buffer;
@@ -10,10 +8,12 @@ interface Redacted {
 /**
  * Removes the members with the given names from a JSON document, at any depth. All other bytes stay unchanged,
  * including the digits of numbers and the escapes in strings. Returns the same buffer if there are no such members.
- * Returns undefined if the input is not JSON or exceeds the limits, in which case the caller must not send the body.
+ * Returns undefined if the input is not JSON, in which case the caller must not send the body.
+ *
+ * The names must be ASCII. The time is proportional to the size of the body, and the memory is at most a fraction of
+ * it, so no limit on depth or on the number of values is needed.
  */
-export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
-  if (exceededLimit(body, limits) !== undefined) return undefined;
+export function redactMembers(body: Buffer, names: ReadonlySet<string>): Redacted | undefined {
   const found = findMembers(body, names);
   if (found === undefined) return undefined;
   if (found.cuts.length === 0) return { body, removed: [] };
@@ -40,44 +40,80 @@ interface FoundMembers {
   readonly names: ReadonlySet<string>;
 }
 
-/** An object or an array whose end has not yet been reached. */
-interface Frame {
-  readonly isObject: boolean;
+/**
+ * The open objects and arrays, from the outermost to the innermost. Each takes one byte, because an untrusted document
+ * can be nested as deeply as it is long.
+ */
+interface Frames {
+  /** The number of open objects and arrays. */
+  depth(): number;
+  open(isObject: boolean): void;
+  close(): void;
+  /** Returns whether the innermost is an object. */
+  isObject(): boolean;
   /**
-   * True if an earlier member of this object is preserved. If so, later members are removed together with the comma
-   * before them.
+   * Returns whether an earlier member of the innermost object is preserved. If so, later members are removed together
+   * with the comma before them.
    */
-  keeps: boolean;
-  /** The index of the comma before the current member. */
-  commaAt: number;
-  /** The index of the first byte to remove for the current member. Undefined if the member is preserved. */
-  cutFrom: number | undefined;
+  keeps(): boolean;
+  keep(): void;
+}
+
+const OBJECT = 1;
+const KEEPS = 2;
+
+function createFrames(): Frames {
+  let bits = Buffer.alloc(256);
+  let depth = 0;
+  const top = () => bits[depth - 1] as number;
+  return {
+    depth: () => depth,
+    open(isObject) {
+      if (depth === bits.length) bits = Buffer.concat([bits], bits.length * 2);
+      bits[depth] = isObject ? OBJECT : 0;
+      depth += 1;
+    },
+    close() {
+      depth -= 1;
+    },
+    isObject: () => (top() & OBJECT) !== 0,
+    keeps: () => (top() & KEEPS) !== 0,
+    keep() {
+      bits[depth - 1] = top() | KEEPS;
+    },
+  };
 }
 
 /**
  * Finds members by name in a single pass over the bytes of a JSON document, without recursion. Returns undefined if the
- * document is malformed. The caller must limit the depth and the number of members.
+ * document is malformed.
  */
 function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);
   const cuts: Cut[] = [];
   const found = new Set<string>();
-  const frames: Frame[] = [];
-  // The open object whose current member is being removed, along with all values inside that member.
-  let cutting: Frame | undefined;
+  const frames = createFrames();
+  // The depth of the object whose current member is being removed, along with all values inside that member. 0 if no
+  // member is being removed.
+  let cutting = 0;
+  // The index of the first byte of the member that is being removed.
+  let cutFrom = 0;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 
-  /** Reads a key and the colon after it. Returns false if either is malformed. */
-  const readKey = (frame: Frame): boolean => {
+  /**
+   * Reads a key and the colon after it. `commaAt` is the index of the comma before the key, if there is one. Returns
+   * false if the key or the colon is malformed.
+   */
+  const readKey = (commaAt: number): boolean => {
     if (bytes[at] !== 0x22) return false;
     const end = endOfString(bytes, at);
     if (end === MALFORMED) return false;
-    const name = cutting === undefined ? nameOf(bytes, at + 1, end - 1) : undefined;
-    if (name === undefined) frame.keeps = true;
+    const name = cutting === 0 ? nameOf(bytes, at + 1, end - 1) : undefined;
+    if (name === undefined) frames.keep();
     else {
       found.add(name);
-      frame.cutFrom = frame.keeps ? frame.commaAt : at;
-      cutting = frame;
+      cutFrom = frames.keeps() ? commaAt : at;
+      cutting = frames.depth();
     }
     at = skipSpace(bytes, end);
     if (bytes[at] !== 0x3a) return false;
@@ -91,26 +127,21 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
    */
   const afterValue = (): boolean | undefined => {
     for (;;) {
-      const frame = frames.at(-1);
       const end = at;
       at = skipSpace(bytes, at);
-      if (frame === undefined) return at === bytes.length ? false : undefined;
+      if (frames.depth() === 0) return at === bytes.length ? false : undefined;
       const isComma = bytes[at] === 0x2c;
       const commaAt = at;
       if (isComma) at = skipSpace(bytes, at + 1);
-      else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
-      if (frame.cutFrom !== undefined) {
+      else if (bytes[at] !== (frames.isObject() ? 0x7d : 0x5d)) return undefined;
+      if (cutting === frames.depth()) {
         // If no earlier member is preserved, the member is removed together with the comma after it.
-        cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
-        frame.cutFrom = undefined;
-        cutting = undefined;
+        cuts.push({ from: cutFrom, to: frames.keeps() ? end : at });
+        cutting = 0;
       }
-      if (isComma) {
-        frame.commaAt = commaAt;
-        return !frame.isObject || readKey(frame) ? true : undefined;
-      }
+      if (isComma) return !frames.isObject() || readKey(commaAt) ? true : undefined;
       at += 1;
-      frames.pop();
+      frames.close();
     }
   };
 
@@ -119,11 +150,13 @@ function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | 
     let closed = true;
     if (byte === 0x7b || byte === 0x5b) {
       const isObject = byte === 0x7b;
-      const frame: Frame = { isObject, keeps: false, commaAt: at, cutFrom: undefined };
       at = skipSpace(bytes, at + 1);
       closed = bytes[at] === (isObject ? 0x7d : 0x5d);
       if (closed) at += 1;
-      else if (frames.push(frame) > 0 && isObject && !readKey(frame)) return undefined;
+      else {
+        frames.open(isObject);
+        if (isObject && !readKey(at)) return undefined;
+      }
     } else {
       at = byte === 0x22 ? endOfString(bytes, at) : endOfScalar(bytes, at);
       if (at === MALFORMED) return undefined;
@@ -241,24 +274,35 @@ function isDigit(byte: number | undefined): boolean {
 type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /**
- * Creates a matcher for the given names. The matcher receives the position of the bytes between a key's quotes. These
- * bytes may contain escapes.
+ * Creates a matcher for the given ASCII names. The matcher receives the position of the bytes between a key's quotes.
+ * These bytes may contain escapes, which `endOfString` has checked.
  */
 function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));
   const shortest = Math.min(...wanted.map(({ bytes }) => bytes.length));
   return (bytes, start, end) => {
     if (end - start < shortest) return undefined;
-    for (const { name, bytes: plain } of wanted) {
-      if (plain.length === end - start && plain.compare(bytes, start, end) === 0) return name;
-    }
-    if (!hasEscape(bytes, start, end)) return undefined;
-    const decoded = JSON.parse(`"${bytes.toString('utf8', start, end)}"`) as string;
-    return names.has(decoded) ? decoded : undefined;
+    for (const { name, bytes: plain } of wanted) if (spells(bytes, start, end, plain)) return name;
+    return undefined;
   };
 }
 
-function hasEscape(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) if (bytes[at] === 0x5c) return true;
-  return false;
+/** Returns whether a key, once its escapes are decoded, equals a name. Stops at the first character that differs. */
+function spells(bytes: Buffer, start: number, end: number, name: Buffer): boolean {
+  let at = start;
+  for (const expected of name) {
+    const byte = bytes[at];
+    if (at >= end || byte === undefined) return false;
+    if (byte !== BACKSLASH) {
+      if (byte !== expected) return false;
+      at += 1;
+    } else if (bytes[at + 1] === 0x75) {
+      if (Number.parseInt(bytes.toString('latin1', at + 2, at + 6), 16) !== expected) return false;
+      at += 6;
+    } else {
+      // The short escapes stand for punctuation and control characters, which names do not contain.
+      return false;
+    }
+  }
+  return at === end;
 }

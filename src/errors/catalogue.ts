@@ -47,6 +47,7 @@ export const ERRORS = {
   upstream_error_in_success: { status: 502, title: 'Error in a successful upstream response' },
   upstream_invalid_response: { status: 502, title: 'Upstream response violates the contract' },
   upstream_response_too_large: { status: 502, title: 'Upstream response too large' },
+  upstream_response_unchecked: { status: 502, title: 'Upstream response too large to check' },
   upstream_refused: { status: 502, title: 'Connection refused by the upstream' },
   upstream_reset: { status: 502, title: 'Connection broken by the upstream' },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable' },

@@ -12,16 +12,26 @@ export interface JsonLimits {
   readonly values: number;
 }
 
-/** The name of the limit that a JSON text exceeds. */
-export type JsonExcess = keyof JsonLimits;
+/** The limit that a JSON text exceeds. `escapes` is derived from the limit on values. */
+export type JsonExcess = keyof JsonLimits | 'escapes';
 
-/** The default limits. They are about ten times what the largest page of a documented operation requires. */
-export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
+/**
+ * The default limits. They admit the largest documented pages: 5,000 comments in the array of a node's comments, and
+ * 100 users who belong to 400 groups each. A test counts the values of these pages.
+ */
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 250_000 };
 
-/** Returns the message for an exceeded limit. `what` names the input, for example `the body`. */
-export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
-  if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
-  return `${what} must not contain more than ${limits.values} values`;
+/**
+ * Describes an exceeded limit to the sender: what was exceeded, the limit's value and its configuration key. `what`
+ * names the input, for example `The request body`. `keyPrefix` is the part of the key before `maxJsonValues`.
+ */
+export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits, keyPrefix: string): string {
+  if (limit === 'depth')
+    return `${what} is nested deeper than ${limits.depth} levels, which is the limit of ${keyPrefix}maxJsonDepth.`;
+  const setBy = `which is the limit of ${keyPrefix}maxJsonValues`;
+  if (limit === 'escapes')
+    return `${what} has more than ${limits.values * ESCAPES_PER_VALUE} escapes in its strings, ${setBy} (${ESCAPES_PER_VALUE} escapes per value).`;
+  return `${what} has more than ${limits.values} values, ${setBy}. Every 64 bytes of a number or white space count as a value.`;
 }
 
 /** The parsed value, or the reason why there is none. `malformed` means that the input is not valid JSON (RFC 8259). */
@@ -82,7 +92,7 @@ const BARE_SHIFT = 6;
  * The maximum number of escapes for each allowed value. Escapes are limited because parsing one takes much longer than
  * parsing a plain character.
  */
-const ESCAPES_PER_VALUE = 16;
+export const ESCAPES_PER_VALUE = 16;
 
 /**
  * Counts members, and stops as soon as a limit is exceeded. If the text is malformed, the count is correct up to the
@@ -106,7 +116,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
     values += (at - bareFrom) >>> BARE_SHIFT;
     if (kind === STRING) {
       at = closingQuote(bytes, at + 1, escapes);
-      if (escapes.left < 0) return 'values';
+      if (escapes.left < 0) return 'escapes';
     } else if (kind === COLON) members += 1;
     else if (kind === CLOSE) depth -= 1;
     else {

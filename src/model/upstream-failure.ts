@@ -22,14 +22,22 @@ export class UpstreamFailure extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The cause of the failure. Undefined if the client disconnected. */
   readonly facts: FailureFacts | undefined;
+  /** The limit on the body, in bytes, that a `too_large` response exceeded. Undefined if its headers are too large. */
+  readonly limitBytes: number | undefined;
 
   constructor(
     kind: UpstreamFailureKind,
-    options: { cause?: unknown; retryAfterSeconds?: number; failureCause?: FailureCause | undefined } = {},
+    options: {
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      failureCause?: FailureCause | undefined;
+      limitBytes?: number;
+    } = {},
   ) {
     super(`upstream exchange failed: ${kind}`, { cause: options.cause });
     this.kind = kind;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.limitBytes = options.limitBytes;
     this.facts = factsOf(kind, options.failureCause, errorCode(options.cause));
   }
 }

@@ -2,7 +2,8 @@ import type { CheckName } from './checks.ts';
 
 /**
  * The categories of violations, from the most to the least serious. An `undocumented` violation never causes a refusal.
- * `not-allowed` covers everything outside the contract that can cause a refusal.
+ * `not-allowed` covers everything outside the contract that can cause a refusal. `size` is a limit of the gateway that
+ * a response exceeds, which is not a fault of the server.
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',
@@ -14,6 +15,7 @@ export const VIOLATION_CATEGORIES = [
   'not-allowed',
   'semantic',
   'permission-mismatch',
+  'size',
   'advisory',
   'undocumented',
 ] as const;

@@ -30,7 +30,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     refuseDuplicate(services.uploads),
     boundPage(services.pageCounts, services.sharedPageCounts),
     purgeTags(services.purge),
-    redactFields(services.mayReadPrivateFields, services.jsonLimits),
+    redactFields(services.mayReadPrivateFields),
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
     coalesce(services.cache, services.logAttempts !== undefined),

@@ -5,10 +5,12 @@ import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/failures/transport-failure.ts';
 
 /** Records that a request to the upstream failed. Does nothing if it failed only because the client disconnected. */
-export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, { kind, facts }: UpstreamFailure): void {
+export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, failure: UpstreamFailure): void {
+  const { kind, facts } = failure;
   if (kind === 'aborted') return;
   trace.failure = facts;
-  trace.violations.push(violation(kind, failureText(kind)));
+  // A response that the gateway does not read because of its size is not a fault of the server.
+  trace.violations.push(violation(kind, failureText(failure), kind === 'too_large' ? 'size' : 'protocol'));
 }
 
 /**
@@ -56,11 +58,11 @@ export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, c
   else if (cause instanceof ProbeFailure) recordServerError(trace);
 }
 
-function violation(keyword: string, message: string): Violation {
+function violation(keyword: string, message: string, category: Violation['category'] = 'protocol'): Violation {
   return {
     check: 'upstream',
     direction: 'response',
-    category: 'protocol',
+    category,
     location: 'status',
     at: '',
     keyword,

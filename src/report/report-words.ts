@@ -13,6 +13,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   semantic: 'Rule violation',
   protocol: 'Protocol error',
   'permission-mismatch': 'Permissions differ',
+  size: 'Too large to check',
   advisory: 'Not as expected',
 };
 

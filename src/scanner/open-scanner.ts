@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonLimits } from '../lib/bounded-json.ts';
+import { ESCAPES_PER_VALUE, type JsonLimits } from '../lib/bounded-json.ts';
 import type { ScannedDifferences } from '../model/violation.ts';
 import { createTableCompiler, createTableMemory, growTo, type ModuleMemory, toExcerptTree } from './compile-tables.ts';
 import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
@@ -85,9 +85,8 @@ export function openScanner(limits: JsonLimits): ScannerModule {
   const tables = createTableMemory(memory);
   const compile = createTableCompiler(tables);
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
-  // An escape has at least two bytes, and 16 escapes are allowed per value, so a body of this size cannot contain too
-  // many escapes.
-  const maxBody = Math.min(MAX_BODY, limits.values * 32);
+  // An escape has at least two bytes, so a body of this size cannot contain too many escapes.
+  const maxBody = Math.min(MAX_BODY, limits.values * ESCAPES_PER_VALUE * 2);
   let views = viewsOf(memory.buffer);
 
   return {

@@ -161,7 +161,9 @@ async function decodeContent(bytes: Buffer, codings: readonly string[], limit: n
       decoded = await decoder(decoded, { maxOutputLength: limit });
     } catch (error) {
       const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-      throw new UpstreamFailure(tooLarge ? 'too_large' : 'truncated', { cause: error });
+      throw tooLarge
+        ? new UpstreamFailure('too_large', { cause: error, limitBytes: limit })
+        : new UpstreamFailure('truncated', { cause: error });
     }
   }
   return decoded;

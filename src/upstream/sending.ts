@@ -201,11 +201,12 @@ export function sendBuffered(
         status = code;
         head = read;
         const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
-        if (declared > limit && request.method !== 'HEAD') giveUp(new UpstreamFailure('too_large'));
+        if (declared > limit && request.method !== 'HEAD')
+          giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
       },
       onResponseData(_given, part) {
         length += part.length;
-        if (length > limit) giveUp(new UpstreamFailure('too_large'));
+        if (length > limit) giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
         else parts.push(part);
       },
       onResponseEnd() {

@@ -75,7 +75,7 @@ export interface UpstreamOptions {
   readonly maxResponseBytes: number;
   /** The maximum nesting depth of objects and arrays in a JSON response. */
   readonly maxJsonDepth: number;
-  /** The maximum number of members and elements in a JSON response, counted across all levels. */
+  /** The maximum number of values in a JSON response, counted across all levels. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
   /** Whether to test a real upstream's address by sending one request after startup. */
@@ -250,14 +250,14 @@ export const upstreamOptionsSchema = {
       minimum: 8,
       maximum: 256,
       description:
-        'Maximum nesting depth; JSON responses that are nested more deeply are not parsed, and count as violations except in observe mode.',
+        'Maximum nesting depth; JSON responses that are nested more deeply are not parsed, and count as violations of category size except in observe mode.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'Maximum number of members and elements; JSON responses with more are not parsed, and count as violations except in observe mode.',
+        'Maximum number of values; JSON responses with more are not parsed, and count as violations of category size except in observe mode.',
     },
     circuit: {
       type: 'object',

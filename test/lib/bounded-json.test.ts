@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countMembers, describeExcess, parseBounded } from '../../src/lib/bounded-json.ts';
+import { countMembers, describeExcess, type JsonExcess, parseBounded } from '../../src/lib/bounded-json.ts';
 
 const LIMITS = { depth: 4, values: 10 };
 const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text), limits);
@@ -46,8 +46,14 @@ describe('the limits of a JSON text', () => {
   });
 
   it('are described in words', () => {
-    expect(describeExcess('the body', 'depth', LIMITS)).toBe('the body must not be nested deeper than 4 levels');
-    expect(describeExcess('the body', 'values', LIMITS)).toBe('the body must not contain more than 10 values');
+    const words = (limit: JsonExcess) => describeExcess('The body', limit, LIMITS, 'listen.');
+    expect(words('depth')).toBe('The body is nested deeper than 4 levels, which is the limit of listen.maxJsonDepth.');
+    expect(words('values')).toBe(
+      'The body has more than 10 values, which is the limit of listen.maxJsonValues. Every 64 bytes of a number or white space count as a value.',
+    );
+    expect(words('escapes')).toBe(
+      'The body has more than 160 escapes in its strings, which is the limit of listen.maxJsonValues (16 escapes per value).',
+    );
   });
 });
 
@@ -93,13 +99,19 @@ describe('a text that is not UTF-8', () => {
 
 describe('a text of many escapes', () => {
   // Before this limit existed, four million escaped quotes (8 MB) kept the parser busy for 70 ms.
-  it.each(['\\"', '\\n', '\\u0041'])('exceeds the values with more than 16 escapes %s for each of them', (escape) => {
-    const limits = { depth: 4, values: 10 };
-    expect(parseBounded(Buffer.from(`"${escape.repeat(160)}"`), limits).state).toBe('parsed');
-    expect(parseBounded(Buffer.from(`"${escape.repeat(161)}"`), limits)).toEqual({ state: 'excess', limit: 'values' });
-    expect(parseBounded(Buffer.from(`["${escape.repeat(100)}","${escape.repeat(100)}"]`), limits)).toEqual({
-      state: 'excess',
-      limit: 'values',
-    });
-  });
+  it.each(['\\"', '\\n', '\\u0041'])(
+    'has a limit of its own, and exceeds it with more than 16 escapes %s for each of them',
+    (escape) => {
+      const limits = { depth: 4, values: 10 };
+      expect(parseBounded(Buffer.from(`"${escape.repeat(160)}"`), limits).state).toBe('parsed');
+      expect(parseBounded(Buffer.from(`"${escape.repeat(161)}"`), limits)).toEqual({
+        state: 'excess',
+        limit: 'escapes',
+      });
+      expect(parseBounded(Buffer.from(`["${escape.repeat(100)}","${escape.repeat(100)}"]`), limits)).toEqual({
+        state: 'excess',
+        limit: 'escapes',
+      });
+    },
+  );
 });

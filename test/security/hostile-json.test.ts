@@ -89,7 +89,7 @@ describe('hostile request bodies', () => {
   it('get a refusal that names the limit', async () => {
     const got = await strict.call(WRITE, { method: 'POST', headers: JSON_TYPE, body: '['.repeat(MEGABYTE) });
     expectError(got, 400, 'invalid_body');
-    expect(got.text).toContain('must not be nested deeper than 64 levels');
+    expect(got.text).toContain('is nested deeper than 64 levels, which is the limit of listen.maxJsonDepth');
   });
 
   it.each([

@@ -68,7 +68,7 @@ export const PROOFS: readonly Proof[] = [
   {
     id: 'event-loop',
     holds:
-      'No body takes more than 50 ms of processor time in one turn of the event loop, so other requests are served in the meantime.',
+      'With `upstream.maxJsonValues` at 50,000, no body takes more than 50 ms of processor time in one turn of the event loop, so other requests are served in the meantime.',
     tried:
       'Every hostile body of 8 MiB as a request, as a response and as an upload, in strict mode and in observe mode with learning.',
     files: ['tools/prove/load/event-loop.ts', 'test/trust/event-loop.test.ts'],

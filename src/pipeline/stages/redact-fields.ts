@@ -1,7 +1,6 @@
 import { redactMembers } from '../../comments/redact-members.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import type { JsonLimits } from '../../lib/bounded-json.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
@@ -10,7 +9,7 @@ import type { StagePlanner } from '../stage.ts';
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 
 /** Removes the private fields of comments for callers who may not see them (docs/rules.md §3). */
-export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonLimits): StagePlanner {
+export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner {
   return {
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
@@ -22,7 +21,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
         if (reply.status >= 400 || clean.has(reply.body)) return reply;
-        const redacted = redactMembers(reply.body, PRIVATE_FIELDS, limits);
+        const redacted = redactMembers(reply.body, PRIVATE_FIELDS);
         if (redacted === undefined) throw unreadable();
         if (redacted.removed.length > 0) {
           exchange.trace.redacted = redacted.removed;
@@ -40,11 +39,11 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 }
 
 /**
- * Returns the error for a body that cannot be parsed. Such a body must not be sent to the client, because it cannot be
+ * Returns the error for a body that is not JSON. Such a body must not be sent to the client, because it cannot be
  * redacted.
  */
 function unreadable(): GatewayError {
-  return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');
+  return new GatewayError('upstream_invalid_response', 'The upstream returned a body that is not JSON.');
 }
 
 function withBody(reply: Reply, body: Buffer, removed: readonly string[]): Reply {

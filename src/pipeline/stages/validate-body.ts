@@ -67,9 +67,13 @@ function tooLarge(rest: Readable, limit: number): GatewayError {
   // The rest of the body is read and discarded until the connection is closed. Closing it with unread bytes would reset
   // the connection, and the client would lose the response.
   rest.on('error', () => undefined).resume();
-  return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
-    headers: { Connection: 'close' },
-  });
+  return new GatewayError(
+    'body_too_large',
+    `The request body is larger than ${limit} bytes, which is the limit of listen.maxBodyBytes.`,
+    {
+      headers: { Connection: 'close' },
+    },
+  );
 }
 
 /** Returns a stream of the body's bytes. Destroying it does not destroy the client's connection. */
@@ -99,7 +103,7 @@ async function inspect(
   const parsed = parseBounded(bytes, limits.json);
   if (parsed.state === 'malformed') return one('format', '', 'json', 'The request body is not well-formed JSON.');
   if (parsed.state === 'excess') {
-    const message = describeExcess('the request body', parsed.limit, limits.json);
+    const message = describeExcess('The request body', parsed.limit, limits.json, 'listen.');
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
   // The bytes are forwarded unchanged. If two members have the same name, the upstream might read the unchecked one.

@@ -118,9 +118,10 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    const unchecked = parsedValue(parseBounded(response.bytes, services.jsonLimits));
+    const parsed = parseBounded(response.bytes, services.jsonLimits);
+    const unchecked = parsedValue(parsed);
     services.sample?.(exchange, operation, response.status, unchecked);
-    return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
+    return { validity: parsed.state === 'excess' ? 'skipped' : 'off', body: bodyFactsOf(planned, unchecked) };
   }
   const key = bodyKey(exchange);
   const known = services.knownBodies.find(key, response);
@@ -194,8 +195,8 @@ function parseBody(
 }
 
 /**
- * Returns the facts about a response that is too deeply nested or too large to parse. Such a response counts as a
- * violation except in `observe` mode, where it is not checked.
+ * Returns the facts about a response that exceeds a limit on depth or size and was therefore not checked. It counts as
+ * a violation of category `size`, except in `observe` mode. At the `enforce` level, it is not forwarded.
  */
 function excessFacts(
   exchange: Exchange,
@@ -208,11 +209,11 @@ function excessFacts(
   const { trace } = exchange;
   const level = planned.checks.responses;
   if (planned.transparent) {
-    trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: limit };
+    trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: 'size' };
     return { validity: 'skipped', body };
   }
-  const message = describeExcess('the body', limit, services.jsonLimits);
-  const violation = responseViolation('protocol', 'body', '', `json-${limit}`, message);
+  const message = describeExcess('The upstream response', limit, services.jsonLimits, 'upstream.');
+  const violation = responseViolation('size', 'body', '', `json-${limit}`, message);
   trace.violations.push(violation);
   if (services.isAccepted(planned.operation, violation, response.status)) {
     trace.responses = { ...toVerdict(level, []), verdict: 'violations' };
@@ -221,7 +222,10 @@ function excessFacts(
   const verdict = toVerdict(level, [violation]);
   const passes = response.status >= 300;
   trace.responses = { ...verdict, ...(passes ? { outcome: 'reported' as const } : {}), verdict: 'violations' };
-  if (verdict.outcome === 'refused' && !passes) throw invalid(exchange);
+  if (verdict.outcome === 'refused' && !passes)
+    throw new GatewayError('upstream_response_unchecked', message, {
+      details: [{ in: 'body', message: 'Raise the limit, or request fewer or smaller items.' }],
+    });
   return { validity: 'violations', body };
 }
 

@@ -53,18 +53,21 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
   deadline: ['upstream_timeout', 'The upstream did not respond in time.'],
   shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.', 1],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.', 1],
-  too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
+  too_large: ['upstream_response_too_large', 'The headers of the upstream response are too large.'],
   // No client receives a `client_closed` error. In the log and the metrics, its code sets it apart from real failures.
   aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };
 
-/** Returns a sentence that describes a kind of failure to clients and in reports. */
-export const failureText = (kind: UpstreamFailureKind): string => BY_KIND[kind][1];
+/** Describes a failure to clients and in reports. If a body exceeds the limit, the text names the limit and its key. */
+export function failureText({ kind, limitBytes }: Pick<UpstreamFailure, 'kind' | 'limitBytes'>): string {
+  if (limitBytes === undefined) return BY_KIND[kind][1];
+  return `The upstream response is larger than ${limitBytes} bytes, which is the limit of upstream.maxResponseBytes.`;
+}
 
 /** Returns the error for a transport failure. It is the same in every mode (docs/rules.md §8, last three rows). */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
-  const [code, text, retryAfterSeconds] = BY_KIND[failure.kind];
+  const [code, , retryAfterSeconds] = BY_KIND[failure.kind];
   const seconds = failure.retryAfterSeconds ?? retryAfterSeconds;
   const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-  return new GatewayError(code, text, { headers, cause: failure });
+  return new GatewayError(code, failureText(failure), { headers, cause: failure });
 }

@@ -250,8 +250,16 @@ describe('a body with a duplicate member', () => {
  */
 describe('a body beyond the limits of JSON', () => {
   it.each([
-    ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],
-    [`[${'1,'.repeat(100)}1]`, 'json-values', 'the request body must not contain more than 100 values'],
+    [
+      '['.repeat(9),
+      'json-depth',
+      'The request body is nested deeper than 8 levels, which is the limit of listen.maxJsonDepth.',
+    ],
+    [
+      `[${'1,'.repeat(100)}1]`,
+      'json-values',
+      'The request body has more than 100 values, which is the limit of listen.maxJsonValues. Every 64 bytes of a number or white space count as a value.',
+    ],
   ])('is refused unread, naming the limit, if requests are enforced', async (written, keyword, message) => {
     const { send, checked, next } = validating();
     const { answer, trace } = send(json(written));

@@ -295,17 +295,32 @@ describe('validate-response', () => {
 describe('a response beyond the limits of JSON', () => {
   const deep = '['.repeat(9) + ']'.repeat(9);
   const large = JSON.stringify(Array.from({ length: 200 }, () => 1));
+  const escaped = JSON.stringify({ a: '\n'.repeat(1601) });
 
   it.each([
-    [deep, 'json-depth', 'the body must not be nested deeper than 8 levels'],
-    [large, 'json-values', 'the body must not contain more than 100 values'],
+    [
+      deep,
+      'json-depth',
+      'The upstream response is nested deeper than 8 levels, which is the limit of upstream.maxJsonDepth.',
+    ],
+    [
+      large,
+      'json-values',
+      'The upstream response has more than 100 values, which is the limit of upstream.maxJsonValues. Every 64 bytes of a number or white space count as a value.',
+    ],
+    [
+      escaped,
+      'json-escapes',
+      'The upstream response has more than 1600 escapes in its strings, which is the limit of upstream.maxJsonValues (16 escapes per value).',
+    ],
   ])('is not parsed, counts as a violation and is refused at the `enforce` level', async (text, keyword, message) => {
     for (const level of ['report', 'enforce'] as const) {
       const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
       const { answer, trace } = run();
-      if (level === 'enforce') expect(await failureOf(answer)).toMatchObject({ details: [{ message }] });
+      if (level === 'enforce')
+        expect(await failureOf(answer)).toMatchObject({ code: 'upstream_response_unchecked', message });
       else expect(await answer).toMatchObject({ facts: { validity: 'violations', body: { isJson: false } } });
-      expect(trace.violations).toMatchObject([{ category: 'protocol', location: 'body', keyword, message }]);
+      expect(trace.violations).toMatchObject([{ category: 'size', location: 'body', keyword, message }]);
       expect(trace.responses).toMatchObject({ verdict: 'violations' });
       expect(judged).toEqual([]);
     }
@@ -318,20 +333,17 @@ describe('a response beyond the limits of JSON', () => {
     expect(trace.responses).toMatchObject({ outcome: 'reported', verdict: 'violations' });
   });
 
-  it('is not parsed even if no check needs it', async () => {
+  it('is not parsed even if no check needs it, and is not stored', async () => {
     const { run } = validating(answered(deep), VALID, { checks: { responses: 'off' } });
-    expect(await run().answer).toMatchObject({ facts: { validity: 'off', body: { isJson: false } } });
+    expect(await run().answer).toMatchObject({ facts: { validity: 'skipped', body: { isJson: false } } });
   });
 
-  it.each([
-    [deep, 'depth'],
-    [large, 'values'],
-  ])('is forwarded unchecked in observe mode', async (text, reason) => {
+  it.each([deep, large, escaped])('is forwarded unchecked in observe mode', async (text) => {
     const reply = answered(`*${text}`);
     const { judged, run } = validating(reply, VALID, { transparent: true, checks: { responses: 'report' } });
     const { answer, trace } = run();
     expect(await answer).toMatchObject({ status: 200, body: reply.body, facts: { validity: 'skipped' } });
-    expect([trace.responses, trace.violations, judged]).toMatchObject([{ outcome: 'skipped', reason }, [], []]);
+    expect([trace.responses, trace.violations, judged]).toMatchObject([{ outcome: 'skipped', reason: 'size' }, [], []]);
   });
 });
 

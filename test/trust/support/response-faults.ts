@@ -296,6 +296,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     name: 'nests its JSON too deeply',
     ...instead(Buffer.from('[{"a":'.repeat(5000) + '1' + '}]'.repeat(5000)), JSON_TYPE),
     ...VIOLATION,
+    enforced: 'upstream_response_unchecked',
   },
 
   // Error responses.

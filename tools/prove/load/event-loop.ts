@@ -8,7 +8,7 @@ import { questionPage } from '../../../bench/pages.ts';
 import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import { grouped, pause, type ProofResult } from '../proof.ts';
 import { CALLERS } from './callers.ts';
-import { type HostileBody, hostileBodies, hostileUploads } from './hostile-bodies.ts';
+import { type HostileBody, hostileBodies, hostileUploads, MAX_VALUES } from './hostile-bodies.ts';
 import { type GatewayProcess, withScene } from './processes.ts';
 
 /** The options for the scenario. */
@@ -58,7 +58,7 @@ export async function measureTurns(options: EventLoopOptions): Promise<ProofResu
       const probe = { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: 'probe.json' };
       // One gateway is used for both configurations. Learning is always on, because turning it on requires a restart.
       const shared = {
-        upstream: { url: hostile.url, maxResponseBytes: bytes },
+        upstream: { url: hostile.url, maxResponseBytes: bytes, maxJsonValues: MAX_VALUES },
         listen: { maxBodyBytes: bytes },
         learn: { traffic: true },
       };

@@ -21,9 +21,11 @@ function pageWith(text: string): string {
   return page([{ ...ITEM, body: 'TEXT' }]).replace('"TEXT"', () => `"${text}"`);
 }
 
-/** Slightly fewer values than the default of `upstream.maxJsonValues` (50,000) allows. */
-const VALUES = 49_000;
-/** Slightly fewer escapes than the default limit allows. */
+/** The limit on values that the hostile bodies are made for (`upstream.maxJsonValues`). */
+export const MAX_VALUES = 50_000;
+/** Slightly fewer values than the limit allows. */
+const VALUES = MAX_VALUES - 1000;
+/** Slightly fewer escapes than the limit allows. */
 const ESCAPES = 790_000;
 
 /**
