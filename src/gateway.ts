@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { type CompiledAssembly, compileGateway, explainRequest } from './assembly/compile-gateway.ts';
+import { type CompiledAssembly, compileGateway } from './assembly/compile-gateway.ts';
+import { explainRequest } from './assembly/explain-request.ts';
 import {
   applySettings,
   type Assembled,
@@ -34,7 +35,8 @@ import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
-import type { ExplainRequest, ExplainStep } from './pipeline/explain.ts';
+import type { ExplainStep } from './pipeline/explain.ts';
+import type { ExplainRequest } from './pipeline/rehearsal.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
@@ -74,7 +76,7 @@ export interface Assembly {
   /** The operations that each role and each account may use. */
   readonly permissions: PermissionMatrix;
   /** Returns the steps that explain how the gateway would handle a request. Does not contact the upstream. */
-  explain(request: ExplainRequest): readonly ExplainStep[];
+  explain(request: ExplainRequest): Promise<readonly ExplainStep[]>;
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
   /** Tests the upstream's address. Returns a function that cancels the test. */

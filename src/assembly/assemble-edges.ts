@@ -4,6 +4,7 @@ import type { Express } from 'express';
 import { withoutLimits } from '../upstream/upstream-options.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
+import { arrivalOptions } from '../http/arrival.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { withCors } from '../http/cors.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
@@ -16,7 +17,6 @@ import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import { createOverridesRouter } from '../overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
-import { publicOriginOf } from '../model/arrival.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
 import { createLazyConsole } from './operators/operator-console.ts';
@@ -163,14 +163,7 @@ function publicServicesOf(
   const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
   return {
     gateway,
-    arrival: {
-      maxTargetBytes: settings.listen.maxTargetBytes,
-      publicBasePath: settings.publicBasePath,
-      publicOrigin: publicOriginOf(settings.publicOrigin),
-      trustedProxies: settings.listen.trustedProxies,
-      sampling: services.tracing?.sampling,
-      clock,
-    },
+    arrival: { ...arrivalOptions(settings, clock), sampling: services.tracing?.sampling },
     errorsFor: settings.errorsFor,
     hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,

@@ -17,6 +17,7 @@ import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } f
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createRateLimiter, type RateLimiter } from '../pipeline/rate-limiter.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
+import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { SpanSubject } from '../telemetry/request-spans.ts';
@@ -57,6 +58,8 @@ export interface Services extends LastingServices, Acceptance {
   readonly rateLimiter: RateLimiter | undefined;
   readonly ownership: Ownership;
   readonly lookUp: FetchJson;
+  /** The pages whose most recent fetch failed. */
+  readonly failingPages: FailingPages;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
   /** The number of reloads that ended the acceptance of at least one violation. */
@@ -160,6 +163,11 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     pageCounts,
     sharedPageCounts,
     lookUp,
+    failingPages: keep(
+      (services) => services.failingPages,
+      (from) => [from.settings.cache.failures, connectionSources(from)],
+      () => createFailingPages(settings.cache.failures, clock),
+    ),
     logins,
     guard,
     rateLimiter: keep(

@@ -9,7 +9,6 @@ import { applyOverrides } from '../overrides/override-effect.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
-import { explain, type ExplainRequest, type ExplainStep } from '../pipeline/explain.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
 import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
@@ -19,11 +18,7 @@ import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
 import { overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
 import { createTargets } from '../pipeline/targets.ts';
-import {
-  compileUndocumentedPlan,
-  type UndocumentedPlan,
-  type UndocumentedPlanParts,
-} from '../pipeline/undocumented/plan.ts';
+import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
 import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
@@ -67,16 +62,7 @@ export function compileGateway(
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');
   const { grantsOf } = permissions;
-  const serviceCredential = start.serviceAuthorization !== undefined;
-  const access = { decidePermission, grantsOf, challenge, serviceCredential };
-  // All known addresses of the legacy server, whether or not they receive requests.
-  const legacy = compileLegacyAddresses(start.address, [
-    ...settings.upstream.alternates,
-    ...settings.upstream.legacyOrigins,
-  ]);
-  const planners = stagePlanners(
-    stageServices(settings, start, services, { clock, challenge, decidePermission, legacy }),
-  );
+  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
   const { ladder, overrides } = services;
   const isShared = services.shared !== undefined;
   const pageVersionOf = createPageVersions(settings, start, () =>
@@ -120,11 +106,10 @@ export function compileGateway(
     plans,
     rateLimiter: services.rateLimiter,
     recompile,
-    undocumented: undocumentedPlan(settings, services, { access, clock, legacy }),
+    undocumented: undocumentedPlan(settings, start, services, { clock, challenge, decidePermission, grantsOf }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,
     authenticator: services.authenticator,
-    anonymous: settings.authentication.anonymous,
     targets,
     grantsOf,
     guard: services.guard,
@@ -135,13 +120,22 @@ export function compileGateway(
   };
 }
 
-function undocumentedPlan(
+/** Returns all known addresses of the legacy server, whether or not they receive requests. */
+function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAddresses {
+  return compileLegacyAddresses(address, [...upstream.alternates, ...upstream.legacyOrigins]);
+}
+
+/** Compiles the plan for undocumented paths with the given services. */
+export function undocumentedPlan(
   settings: Settings,
+  start: Start,
   { upstream, purge, learning, tracing, rateLimiter }: Services,
-  parts: Pick<UndocumentedPlanParts, 'access' | 'clock' | 'legacy'>,
+  { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
-    ...parts,
+    access: { ...access, serviceCredential: start.serviceAuthorization !== undefined },
+    clock,
+    legacy: legacyAddressesOf(settings, start),
     checks: settings.checks,
     transparent: settings.mode.transparent,
     allow: settings.undocumented.allow,
@@ -155,17 +149,15 @@ function undocumentedPlan(
   });
 }
 
-function stageServices(
+/** Returns what the stages of the operations need, taken from the given services. */
+export function stageServices(
   settings: Settings,
-  { contract, permissions, isPermissionMessage, serviceAuthorization }: Start,
+  start: Start,
   services: Services,
-  {
-    clock,
-    challenge,
-    decidePermission,
-    legacy,
-  }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'> & { readonly legacy: LegacyAddresses },
+  { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
+  const { contract, permissions, isPermissionMessage, serviceAuthorization } = start;
+  const legacy = legacyAddressesOf(settings, start);
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
   const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
@@ -187,7 +179,7 @@ function stageServices(
     isPermissionMessage,
     noCacheRoles: settings.cache.noCacheRoles,
     earlyRefresh: settings.cache.earlyRefresh,
-    failingPages: settings.cache.failures,
+    failingPages: services.failingPages,
     bodyLimits: {
       bytes: listen.maxBodyBytes,
       json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
@@ -233,15 +225,6 @@ function stageServices(
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
   };
-}
-
-/** Returns the steps that explain how the gateway would handle a request. Does not contact the upstream. */
-export function explainRequest(
-  { settings, start: { contract, permissions }, services: { ownership }, gateway }: CompiledAssembly,
-  request: ExplainRequest,
-): readonly ExplainStep[] {
-  const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
-  return explain(gateway, rules, settings.mode.name, request);
 }
 
 /** Combines an operation with its configuration. */

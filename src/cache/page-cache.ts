@@ -57,12 +57,13 @@ const MIN_GZIP_BYTES = 1024;
 
 /** The cache of list pages. */
 export interface PageCache {
-  lookup(key: string): CacheLookup | undefined;
+  /** Looks up a page. If `isPeek` is true, the lookup leaves the cache unchanged. */
+  lookup(key: string, isPeek?: boolean): CacheLookup | undefined;
   /**
    * Returns a stored page, unless it became stale more than `maxStaleSeconds` ago. Unlike `lookup`, this method
    * never removes a page.
    */
-  lookupStale(key: string, maxStaleSeconds: number): CacheLookup | undefined;
+  lookupStale(key: string, maxStaleSeconds: number, isPeek?: boolean): CacheLookup | undefined;
   /** Starts a fill. Call this before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
@@ -72,9 +73,9 @@ export interface PageCache {
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
    * Stores a page that another gateway has fetched, unless a more recent page is already stored, and then looks up the
-   * page. Returns undefined if the page is too large or no longer valid.
+   * page. Returns undefined if the page is too large or no longer valid. If `isPeek` is true, the page is not stored.
    */
-  adopt(key: string, shared: SharedPage): CacheLookup | undefined;
+  adopt(key: string, shared: SharedPage, isPeek?: boolean): CacheLookup | undefined;
   /**
    * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
    * undefined. It also returns undefined if compression does not make the body smaller, or if `body` is not the stored
@@ -138,20 +139,20 @@ export function createPageCache(
   };
 
   const cache: PageCache = {
-    lookup(key) {
-      const entry = pages.get(key)?.page;
+    lookup(key, isPeek = false) {
+      const entry = (isPeek ? pages.peek(key) : pages.get(key))?.page;
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
       // If the clock was set back, the age of previously stored pages is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
-        pages.delete(key);
+        if (!isPeek) pages.delete(key);
         return undefined;
       }
       return lookupAt(entry, now);
     },
-    lookupStale(key, maxStaleSeconds) {
-      const entry = pages.get(key)?.page;
+    lookupStale(key, maxStaleSeconds, isPeek = false) {
+      const entry = (isPeek ? pages.peek(key) : pages.get(key))?.page;
       const now = clock();
       if (entry === undefined || now < entry.storedAt || now >= entry.freshUntilAt + maxStaleSeconds * 1000)
         return undefined;
@@ -169,9 +170,11 @@ export function createPageCache(
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       return insert(key, toStoredPage(input, tags, clock(), fill.beganAt), fill.order);
     },
-    adopt(key, { page }) {
+    adopt(key, { page }, isPeek = false) {
       const existing = pages.peek(key)?.page;
       const isLater = existing === undefined || existing.storedAt < page.storedAt;
+      if (isPeek)
+        return pageBytes(page, key) > maxEntryBytes ? undefined : lookupAt(isLater ? page : existing, clock());
       // Order 0 allows every fetch in this process to replace the page, including fetches that have already begun.
       if (isLater && !insert(key, page, 0)) return undefined;
       return cache.lookup(key);

@@ -54,6 +54,8 @@ export interface SharedPages {
    * rejects.
    */
   claim(key: string, need: Need): Promise<Claim>;
+  /** Looks up a page that may be served, without acquiring a lock. Never rejects. */
+  peek(key: string): Promise<SharedPage | undefined>;
   /**
    * Stores a page for all gateways, in the background. `at` is the position in the log of changes at which the page's
    * fetch began.
@@ -288,6 +290,11 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 
   return {
     claim,
+    async peek(key) {
+      if (!isSharable(key) || !store.isAvailable() || changes.position() === undefined) return undefined;
+      const found = await read(key, hashOf(key)).catch(() => 'miss' as const);
+      return typeof found !== 'string' && isUseful(found, { mayWait: false }) ? found : undefined;
+    },
     async compress(body) {
       const hash = `gzip-${digest('sha256', body, 'base64url')}`;
       const known = await readGzip(hash, body).catch(() => undefined);
@@ -331,12 +338,12 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
   return {
     ...cache,
     // A page that currently cannot be served stays in memory, because the missing changes may still arrive.
-    lookup(key) {
-      const found = cache.lookup(key);
+    lookup(key, isPeek) {
+      const found = cache.lookup(key, isPeek);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
     },
-    lookupStale(key, maxStaleSeconds) {
-      const found = cache.lookupStale(key, maxStaleSeconds);
+    lookupStale(key, maxStaleSeconds, isPeek) {
+      const found = cache.lookupStale(key, maxStaleSeconds, isPeek);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
     },
     beginFill: (tags) => ({ ...cache.beginFill(tags), at: changes.position() }),
@@ -349,10 +356,10 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
       if (page !== undefined && fill.at !== undefined) pages?.put(key, page, fill.at);
       return true;
     },
-    adopt(key, shared) {
+    adopt(key, shared, isPeek) {
       // A change may have been applied since the page was read.
       if (!changes.isValid(changingTags(key, shared.page.tags), shared.at)) return undefined;
-      const found = cache.adopt(key, shared);
+      const found = cache.adopt(key, shared, isPeek);
       return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
     },
     drop(key) {

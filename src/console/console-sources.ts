@@ -49,7 +49,7 @@ export interface ConsoleSources {
   readonly overrides: Overrides;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */
-  readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
+  readonly explain: (request: { method: string; target: string; as?: string }) => Promise<readonly string[]>;
   readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
   /** Purges the stored responses with any of the tags, or all stored responses. Returns the number purged. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;

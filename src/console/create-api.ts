@@ -46,9 +46,9 @@ export function createApi(sources: ConsoleSources): Router {
     res.json(await sources.reload());
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
-  router.get('/explain', ({ query }, res) => {
+  router.get('/explain', async ({ query }, res) => {
     const form = explainRequest(query);
-    if (form.ok) res.json({ lines: sources.explain(form.request) });
+    if (form.ok) res.json({ lines: await sources.explain(form.request) });
     else res.status(400).json({ error: form.message, field: form.field });
   });
   router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));

@@ -18,6 +18,9 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''`,
 };
 
+/** Returns the stored value of an upload, or an empty string if the upload has not been claimed. */
+const READ: RedisScript = { source: `return redis.call('GET', KEYS[1]) or ''` };
+
 /** Ends a claim: remembers the accepted upload for the given time, or removes the claim if this gateway holds it. */
 const FINISH: RedisScript = {
   source: `
@@ -32,13 +35,16 @@ export function redisUploadClaims(
   options: Pick<GdprOptions, 'duplicateWindowSeconds'>,
 ): UploadClaims {
   return {
-    async claim(hashed, force) {
+    async claim(hashed, force, isPeek = false) {
       const key = redis.key('upload', hashed);
       const holder = randomUUID();
       const windowMs = Math.round(options.duplicateWindowSeconds * 1000);
-      const held = windowMs > 0 ? String(await redis.run(CLAIM, [key], [holder, String(MAX_UPLOAD_MS)])) : '';
+      const claim = () =>
+        isPeek ? redis.run(READ, [key], []) : redis.run(CLAIM, [key], [holder, String(MAX_UPLOAD_MS)]);
+      const held = windowMs > 0 ? String(await claim()) : '';
       if (held !== '' && !force)
         return { verdict: 'duplicate', because: held === 'accepted' ? 'accepted' : 'in flight' };
+      if (isPeek) return { verdict: 'first', finish: () => undefined };
       return {
         verdict: 'first',
         finish(status) {

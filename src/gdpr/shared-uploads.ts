@@ -2,8 +2,11 @@ import { type UploadMemory, uploadKey, type UploadVerdict } from './upload-memor
 
 /** Claims uploads on behalf of all processes or gateways. */
 export interface UploadClaims {
-  /** Claims the upload with this key, which is a hash. Rejects if the other processes or gateways cannot be reached. */
-  claim(key: string, force: boolean): Promise<UploadVerdict>;
+  /**
+   * Claims the upload with this key, which is a hash, or only checks it if `isPeek` is true. Rejects if the other
+   * processes or gateways cannot be reached.
+   */
+  claim(key: string, force: boolean, isPeek?: boolean): Promise<UploadVerdict>;
 }
 
 /**
@@ -15,7 +18,7 @@ export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMem
     async begin(attempt) {
       const local = await own.begin(attempt);
       if (local.verdict === 'duplicate') return local;
-      const shared = await claims.claim(uploadKey(attempt), attempt.force).catch(() => undefined);
+      const shared = await claims.claim(uploadKey(attempt), attempt.force, attempt.isPeek).catch(() => undefined);
       if (shared?.verdict === 'duplicate') {
         local.finish(undefined);
         return shared;

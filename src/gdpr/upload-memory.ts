@@ -9,6 +9,8 @@ export interface UploadAttempt {
   readonly caller: string;
   readonly body: Buffer;
   readonly force: boolean;
+  /** True if the upload is only checked, and neither begins nor is remembered. */
+  readonly isPeek?: boolean;
 }
 
 /** The result of checking an upload. If the verdict is `first`, `finish` must be called when the upload ends. */
@@ -30,7 +32,7 @@ export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body
   return hash('sha256', JSON.stringify([caller, hash('sha256', body, 'base64url')]), 'base64url');
 }
 
-/** The maximum number of accepted uploads to remember. The least recently used upload is forgotten first. */
+/** The maximum number of accepted uploads to remember. The upload that was accepted first is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
 /** Creates an empty upload memory (docs/rules.md §9). Options are read per upload. `claim` takes an upload's key. */
@@ -41,16 +43,17 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
-    const at = acceptedAt.get(key);
+    const at = acceptedAt.peek(key);
     return at !== undefined && Math.abs(clock() - at) < windowMs();
   };
 
-  const claim = (key: string, force: boolean): UploadVerdict => {
+  const claim = (key: string, force: boolean, isPeek = false): UploadVerdict => {
     const running = inProgress.get(key) ?? 0;
     if (!force && windowMs() > 0) {
       if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
       if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
     }
+    if (isPeek) return { verdict: 'first', finish: () => undefined };
     inProgress.set(key, running + 1);
     let finished = false;
     return {
@@ -65,5 +68,5 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
       },
     };
   };
-  return { claim, begin: (attempt: UploadAttempt) => claim(uploadKey(attempt), attempt.force) };
+  return { claim, begin: (attempt: UploadAttempt) => claim(uploadKey(attempt), attempt.force, attempt.isPeek) };
 }

@@ -3,9 +3,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import proxyAddress from 'proxy-addr';
+import type { Settings } from '../config/settings.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Arrival, PublicOrigin } from '../model/arrival.ts';
+import { type Arrival, type PublicOrigin, publicOriginOf } from '../model/arrival.ts';
 import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/shown-text.ts';
 import { sampledContext, type Sampling, type TraceContext, traceContext } from '../telemetry/trace-context.ts';
@@ -25,6 +26,17 @@ export interface ArrivalOptions {
   /** Determines which traces are sampled. Undefined if span export is off. */
   readonly sampling?: Sampling | undefined;
   readonly clock: Clock;
+}
+
+/** Returns the configured options for reading requests, except for the sampling of traces. */
+export function arrivalOptions(settings: Settings, clock: Clock): Omit<ArrivalOptions, 'sampling'> {
+  return {
+    maxTargetBytes: settings.listen.maxTargetBytes,
+    publicBasePath: settings.publicBasePath,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
+    trustedProxies: settings.listen.trustedProxies,
+    clock,
+  };
 }
 
 /** Returns the request id for logs and responses: the client's own id if it is safe to log, or a new id. */

@@ -8,8 +8,11 @@ import type { PagingOptions } from './paging-options.ts';
 
 /** Page counts learned from responses. Their keys are cache keys without `page` (docs/rules.md §5). */
 export interface PageCounts {
-  /** Returns the learned count unless it is too old or one of its tags has since been dropped. */
-  learned(key: string): number | undefined;
+  /**
+   * Returns the learned count unless it is too old or one of its tags has since been dropped. If `isPeek` is true, the
+   * store does not change.
+   */
+  learned(key: string, isPeek?: boolean): number | undefined;
   /** Returns the current generation. Call this before the request is sent upstream, and pass the result to `learn`. */
   generation(): number;
   /**
@@ -19,9 +22,9 @@ export interface PageCounts {
   learn(key: string, pageCount: number | undefined, tags: readonly string[], generation: number): boolean;
   /**
    * Stores a count that another gateway has learned and returns true. Returns false if the count is invalid or too
-   * old.
+   * old. If `isPeek` is true, the count is not stored.
    */
-  adopt(key: string, count: Pick<Count, 'pageCount' | 'learnedAt'>, tags: readonly string[]): boolean;
+  adopt(key: string, count: Pick<Count, 'pageCount' | 'learnedAt'>, tags: readonly string[], isPeek?: boolean): boolean;
   /** Drops every count that has one of the tags. */
   drop(tags: Iterable<string>): void;
   dropAll(): void;
@@ -54,11 +57,11 @@ export function createPageCounts(
   };
 
   return {
-    learned(key) {
-      const count = counts.get(key);
+    learned(key, isPeek = false) {
+      const count = isPeek ? counts.peek(key) : counts.get(key);
       if (count === undefined) return undefined;
       if (usable(count)) return count.pageCount;
-      counts.delete(key);
+      if (!isPeek) counts.delete(key);
       return undefined;
     },
     generation: () => generations.current,
@@ -71,7 +74,7 @@ export function createPageCounts(
       counts.set(key, { pageCount, learnedAt: clock(), tags, generation });
       return true;
     },
-    adopt(key, { pageCount, learnedAt }, tags) {
+    adopt(key, { pageCount, learnedAt }, tags, isPeek = false) {
       const count = {
         pageCount,
         learnedAt: Math.min(learnedAt, clock()),
@@ -79,7 +82,7 @@ export function createPageCounts(
         generation: generations.current,
       };
       if (!isCount(pageCount) || !usable(count)) return false;
-      counts.set(key, count);
+      if (!isPeek) counts.set(key, count);
       return true;
     },
     drop: (tags) => generations.move(tags),
@@ -101,8 +104,10 @@ function isCount(value: unknown): value is number {
 export interface SharedPageCounts {
   /** Returns whether another gateway might know the page count of a list. */
   mayKnow(key: string): boolean;
-  /** Returns the count that another gateway has learned, and stores it in memory. Never rejects. */
-  find(key: string): Promise<number | undefined>;
+  /**
+   * Returns the count that another gateway has learned, and stores it in memory unless `isPeek` is true. Never rejects.
+   */
+  find(key: string, isPeek?: boolean): Promise<number | undefined>;
 }
 
 /** The dependencies of shared page counts. */
@@ -149,7 +154,7 @@ export function sharePageCounts(
     counts: {
       ...counts,
       // With an outdated count, existing pages could be refused.
-      learned: (key) => (isSynced() ? counts.learned(key) : undefined),
+      learned: (key, isPeek) => (isSynced() ? counts.learned(key, isPeek) : undefined),
       learn(key, pageCount, tags, generation) {
         if (!counts.learn(key, pageCount, tags, generation) || pageCount === undefined) return false;
         // The tags have not changed since the request began, so the count is also valid at the current position.
@@ -165,13 +170,13 @@ export function sharePageCounts(
     },
     shared: {
       mayKnow: (key) => isSharable(key) && store.isAvailable() && (unknown.get(key) ?? 0) <= clock(),
-      async find(key) {
+      async find(key, isPeek = false) {
         const text = await store.get(key).catch(() => undefined);
         const count = text === undefined ? undefined : parse(text);
         const isUsable =
-          count !== undefined && isValid(key, count.tags, count.at) && counts.adopt(key, count, count.tags);
-        if (isUsable) return counts.learned(key);
-        unknown.set(key, clock() + UNKNOWN_MS);
+          count !== undefined && isValid(key, count.tags, count.at) && counts.adopt(key, count, count.tags, isPeek);
+        if (isUsable) return count.pageCount;
+        if (!isPeek) unknown.set(key, clock() + UNKNOWN_MS);
         return undefined;
       },
     },
@@ -202,8 +207,7 @@ interface EffectivePage {
 }
 
 /** Either a page within its bounds, or the reason why the request is refused. */
-export type BoundPage =
-  { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
+type BoundPage = { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
  * Checks a page against its bounds before the request is sent upstream (docs/rules.md §5). The list may have gained a

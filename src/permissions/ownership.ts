@@ -24,10 +24,10 @@ export interface Ownership {
   /** Returns the author of a node, or undefined if the author is not cached. */
   authorOf(nodeId: string): string | undefined;
   /**
-   * Returns whether the caller is the author of a node. Looks up the author if necessary. If the lookup fails, the
-   * result is `unknown`.
+   * Returns whether the caller is the author of a node. Looks up the author if necessary, with `lookUp` if it is given.
+   * If the lookup fails, the result is `unknown`.
    */
-  of(principal: Principal, nodeId: string): Promise<OwnershipState>;
+  of(principal: Principal, nodeId: string, lookUp?: AuthorLookup): Promise<OwnershipState>;
   /** Returns whether the caller is this author. The result is `unknown` if the author is unknown. */
   compare(principal: Principal, author: string | undefined): OwnershipState;
 }
@@ -40,7 +40,7 @@ export function createOwnership(
   options: OwnershipOptions,
   clock: Clock,
   names: NameRule,
-  lookUp?: AuthorLookup,
+  configured?: AuthorLookup,
 ): Ownership {
   const compare: Ownership['compare'] = (principal, author) => ownershipOf(principal, author, names);
   const authors = createLruMap<string, { readonly name: string; learnedAt: number }>(options.maxEntries);
@@ -56,7 +56,7 @@ export function createOwnership(
     const author = authors.get(nodeId);
     return author && clock() - author.learnedAt < options.maxAgeSeconds * 1000 ? author.name : undefined;
   };
-  async function requestAuthor(principal: Principal, nodeId: string): Promise<string | undefined> {
+  async function requestAuthor(principal: Principal, nodeId: string, lookUp: AuthorLookup | undefined) {
     const name = await lookUp?.(nodeId, principal).catch(() => undefined);
     if (name !== undefined) learn(nodeId, name);
     return name;
@@ -66,11 +66,11 @@ export function createOwnership(
     learn,
     authorOf,
     compare,
-    async of(principal, nodeId) {
+    async of(principal, nodeId, lookUp = configured) {
       const remembered = authorOf(nodeId);
       // Only a verified caller's name can be compared with the author's.
       const needsLookUp = remembered === undefined && principal.kind === 'verified';
-      return compare(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
+      return compare(principal, needsLookUp ? await requestAuthor(principal, nodeId, lookUp) : remembered);
     },
   };
 }

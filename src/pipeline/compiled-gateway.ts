@@ -37,8 +37,6 @@ export interface CompiledGateway {
   /** The global check levels, used for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
-  /** Whether requests without a credential are allowed. */
-  readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
   /** Determines which operations' stored responses are no longer shared among callers. */

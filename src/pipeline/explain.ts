@@ -3,31 +3,19 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { ModeName } from '../model/modes.ts';
-import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import { type Operation, type Decision, describeRequirement, type Requirement } from '../model/operation.ts';
-import { createTrace } from '../model/trace.ts';
+import { type CheckVerdict, createTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
-import { boundPage, type BoundPage } from '../paging/page-counts.ts';
-import type { Grants } from '../permissions/decide.ts';
-import type { CompiledGateway } from './compiled-gateway.ts';
-import { admitted } from './dispatch.ts';
+import { dispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
-import { decideFromMemory, permissionRefusal } from './stages/authorize.ts';
+import { type ExplainRequest, Forwarded, type Rehearsal } from './rehearsal.ts';
+import type { Reply } from './reply.ts';
 import { limitedRoles } from './stages/limit-rate.ts';
 import { pageKey } from './stored-reply.ts';
+import type { Target } from './targets.ts';
+import { DISABLED_METHOD } from './undocumented/admit.ts';
 import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
-import type { UndocumentedVerdict } from './undocumented/verdict.ts';
-import { unsafeTargetReason } from './targets.ts';
-
-/** A hypothetical request to explain. */
-export interface ExplainRequest {
-  readonly method: string;
-  /** The request target: path and query. */
-  readonly target: string;
-  /** The name of the caller's account. Undefined for an anonymous caller. */
-  readonly as?: string | undefined;
-}
 
 /** One step of an explanation: its name, such as `verdict`, and its description. */
 export interface ExplainStep {
@@ -35,143 +23,83 @@ export interface ExplainStep {
   readonly text: string;
 }
 
+/** How a rehearsed request ended. */
+type Outcome =
+  | { readonly kind: 'refused'; readonly error: GatewayError }
+  | { readonly kind: 'forwarded'; readonly request: Forwarded }
+  | { readonly kind: 'stored'; readonly reply: Reply };
+
+/** A rehearsed request, with everything that its stages have determined. */
+interface Rehearsed {
+  readonly rehearsal: Rehearsal;
+  readonly request: ExplainRequest;
+  readonly arrival: Arrival | undefined;
+  readonly trace: Trace;
+  readonly outcome: Outcome;
+}
+
 /**
- * Returns the steps that explain how a request would be handled. Uses the same code as real requests, but does not
- * contact the upstream.
+ * Returns the steps that explain how a request would be handled. The request is dispatched like a real one, by a gateway
+ * whose stages are the real stages but have no effects. This function only describes what the stages have decided.
  */
-export function explain(
-  gateway: CompiledGateway,
-  rules: Parameters<typeof decideFromMemory>[0],
+export async function explain(
+  rehearsal: Rehearsal,
   mode: ModeName,
   request: ExplainRequest,
-): readonly ExplainStep[] {
-  const arrival = arrivalOf(request);
-  const principal = principalOf(request.as);
-  const steps = [step('request', `${request.method} ${request.target}`), step('caller', describePrincipal(principal))];
-  const unsafe = unsafeTargetReason(arrival.path, arrival.query);
-  if (unsafe !== undefined) return [...steps, step('verdict', `400 unsafe_path: ${unsafe}`)];
-  const target = gateway.targets.resolve(arrival);
+): Promise<readonly ExplainStep[]> {
+  const rehearsed = await rehearse(rehearsal, request);
+  const { trace } = rehearsed;
+  const { target, exchange } = rehearsal.seen;
+  const verdict = [step('verdict', describeVerdict(rehearsed)), ...allowed(entryFor(rehearsed))];
+  const steps = [step('request', `${request.method} ${request.target}`), step('caller', describeCaller(rehearsed))];
+  if (target === undefined) return [...steps, ...verdict];
   const { plan } = target;
-  const credential = credentialProblem(gateway, plan, principal);
-  if (plan === undefined) {
-    const { verdict } = target;
-    const entry =
-      credential === undefined
-        ? verdict.pass
-          ? undefined
-          : undocumentedEntry(gateway, arrival, verdict)
-        : credentialEntry({ needsCredential: false });
+  if (plan === undefined)
     return [
       ...steps,
       step('mode', mode),
       step('operation', 'not in the contract'),
-      step('verdict', credential ?? describeUndocumented(verdict)),
-      ...allowed(entry),
+      ...permissionSteps(trace),
+      ...reportedSteps(trace),
+      ...upstreamSteps(rehearsed),
+      ...verdict,
     ];
-  }
-  steps.push(...describePlan(plan, mode), step('credential', describeCredential(plan, principal)));
-  const { requestId, traceparent, method } = arrival;
-  const trace = createTrace({ requestId, traceparent, method, startedAt: gateway.clock() });
-  let exchange: Exchange;
-  try {
-    exchange = admitted(gateway, { arrival, principal, trace }, target);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    const found = trace.violations.map(({ message }) => step('parameters', message));
-    const entry =
-      credential === undefined ? parameterEntry(plan.operation, trace.violations) : credentialEntry(plan.operation);
-    return [...steps, ...found, step('verdict', credential ?? describeRefusal(error)), ...allowed(entry)];
-  }
-  const decision = decideFromMemory(rules, plan, exchange);
-  const { paging, requires } = plan.operation;
-  const values = exchange.values();
-  const { page, pageSize } = values;
-  const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
-  const key = plan.cache === undefined ? 'not stored' : JSON.stringify(pageKey(plan, exchange).split('\n'));
-  const { operation, stages } = plan;
-  const denial = permissionProblem(gateway, plan, exchange, decision);
-  const pageProblem =
-    bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined;
-  const disabled = stages.includes('refuse-disabled') ? '503 operation_disabled: see override' : undefined;
-  const verdict = credential ?? disabled ?? denial ?? pageProblem;
-  const entryOf = (): string | undefined => {
-    if (credential !== undefined) return credentialEntry(operation);
-    if (disabled !== undefined) return `portico override end ${operation.id} disable`;
-    if (denial !== undefined && decision.verdict === 'denied')
-      return grantEntry(operation, principal, exchange.grants, decision, rules.disabledOperations.get(operation.id));
-    if (pageProblem === undefined) return undefined;
-    const isTooLarge = pageSize !== undefined && pageSize > plan.maxPageSize;
-    return isTooLarge ? `pageBounds: { maxPageSize: ${pageSize} }` : levelEntry(operation, 'pageBounds');
-  };
   return [
     ...steps,
-    step('parameters', describeValues(values)),
-    ...trace.violations.map(({ message }) => step('reported', message)),
-    ...limitSteps(gateway, plan, limitedRoles(exchange.grants)),
-    step('rule', describeRequirement(requires)),
-    step('permission', describeDecision(decision)),
-    ...(bound === undefined ? [] : [step('page bounds', describeBound(bound))]),
-    step('upstream', `${plan.operation.method} ${exchange.target}`),
-    step('cache key', key),
-    step(
-      'verdict',
-      verdict ?? (plan.cache === undefined ? 'forwarded' : 'served from the cache if stored, otherwise forwarded'),
-    ),
-    ...allowed(entryOf()),
+    ...describePlan(plan, mode),
+    step('credential', describeCredential(plan, rehearsed)),
+    ...parameterSteps(trace, exchange),
+    ...(exchange === undefined ? [] : limitSteps(rehearsal.gateway, plan, limitedRoles(exchange.grants))),
+    ...(exchange === undefined ? [] : [step('rule', describeRequirement(plan.operation.requires))]),
+    ...permissionSteps(trace),
+    ...boundSteps(plan, rehearsed),
+    ...reportedSteps(trace),
+    ...upstreamSteps(rehearsed),
+    ...(exchange === undefined ? [] : [step('cache key', describeKey(plan, exchange))]),
+    ...verdict,
   ];
 }
 
-/** Returns the final step of the explanation for a refused request, which describes what would allow the request. */
-function allowed(entry: string | undefined): ExplainStep[] {
-  return entry === undefined ? [] : [step('to allow it', entry)];
-}
-
-function arrivalOf({ method, target }: ExplainRequest): Arrival {
-  const mark = target.indexOf('?');
-  return {
-    method: method.toUpperCase(),
-    rawTarget: target,
-    target,
-    path: mark < 0 ? target : target.slice(0, mark),
-    query: mark < 0 ? undefined : target.slice(mark + 1),
+/** Dispatches the request to the rehearsal's gateway. */
+async function rehearse(rehearsal: Rehearsal, request: ExplainRequest): Promise<Rehearsed> {
+  const { gateway } = rehearsal;
+  const trace = createTrace({
     requestId: 'explain',
     traceparent: '',
-  } as Arrival;
-}
-
-/** Returns the principal for an account whose credential has been verified. */
-function principalOf(name: string | undefined): Principal {
-  if (name === undefined) return ANONYMOUS;
-  return { kind: 'verified', name, audience: verifiedAudience(name), authorization: 'Basic (of the caller)' };
-}
-
-function credentialProblem(gateway: CompiledGateway, plan: Plan | undefined, { kind }: Principal): string | undefined {
-  if (kind !== 'anonymous' || (plan ?? gateway).checks.authentication !== 'enforce') return undefined;
-  if (gateway.anonymous === 'allow' && plan?.operation.needsCredential !== true) return undefined;
-  return '401 credentials_required: this request requires a credential';
-}
-
-function permissionProblem(
-  gateway: CompiledGateway,
-  plan: Plan,
-  exchange: Exchange,
-  decision: Decision,
-): string | undefined {
-  if (decision.verdict !== 'denied' || plan.checks.permissions !== 'enforce') return undefined;
-  return describeRefusal(permissionRefusal(plan.operation, exchange, decision.missing, gateway.challenge));
-}
-
-function describeUndocumented(verdict: UndocumentedVerdict): string {
-  if (!verdict.pass)
-    return verdict.code === 'method_not_allowed'
-      ? `405 ${verdict.code}, Allow: ${verdict.allow.join(', ')}`
-      : `404 ${verdict.code}`;
-  const needs = verdict.permission === undefined ? '' : `, requires "${verdict.permission}"`;
-  return `forwarded unchanged${needs}${verdict.reported ? ', reported' : ''}`;
-}
-
-function step(name: string, text: string): ExplainStep {
-  return { name, text };
+    method: request.method.toUpperCase(),
+    startedAt: gateway.clock(),
+  });
+  let arrival: Arrival | undefined;
+  const ended = (outcome: Outcome): Rehearsed => ({ rehearsal, request, arrival, trace, outcome });
+  try {
+    arrival = await rehearsal.arrive(request);
+    const { reply } = await dispatch(gateway, arrival, trace);
+    return ended({ kind: 'stored', reply });
+  } catch (error) {
+    if (error instanceof Forwarded) return ended({ kind: 'forwarded', request: error });
+    if (error instanceof GatewayError) return ended({ kind: 'refused', error });
+    throw error;
+  }
 }
 
 /** Formats one step of an explanation as a line of text. */
@@ -179,8 +107,47 @@ export function explainLine({ name, text }: ExplainStep): string {
   return `${`${name}:`.padEnd(13)}${text}`;
 }
 
-function describePrincipal({ kind, name }: Principal): string {
-  return name === undefined ? 'anonymous' : `${name} (${kind})`;
+function step(name: string, text: string): ExplainStep {
+  return { name, text };
+}
+
+/** Returns the final step of the explanation for a refused request, which describes what would allow the request. */
+function allowed(entry: string | undefined): ExplainStep[] {
+  return entry === undefined ? [] : [step('to allow it', entry)];
+}
+
+function describeCaller({ request: { as }, trace }: Rehearsed): string {
+  if (as === undefined) return 'anonymous';
+  const { principal = 'verified' } = trace.authentication ?? {};
+  return `${as} (${principal === 'none' ? 'refused' : principal})`;
+}
+
+function describeVerdict({ rehearsal, trace, outcome }: Rehearsed): string {
+  const told = describeOutcome(rehearsal.seen.target, trace, outcome);
+  const { lookUps } = rehearsal;
+  if (lookUps.length === 0) return told;
+  const asked = lookUps.map((target) => `GET ${target}`).join(', ');
+  return `undecided: the gateway would first ask the upstream (${asked}); without an answer: ${told}`;
+}
+
+function describeOutcome(target: Target | undefined, trace: Trace, outcome: Outcome): string {
+  if (outcome.kind === 'refused') return describeRefusal(outcome.error);
+  if (outcome.kind === 'stored')
+    return `served from the cache (${trace.cache?.status ?? 'hit'}, ${Math.floor(trace.cache?.ageSeconds ?? 0)} s old)`;
+  if (target?.plan === undefined || target.plan.transparent) {
+    const { undocumented } = trace;
+    return `forwarded unchanged${undocumented?.outcome === 'reported' ? ', reported' : ''}`;
+  }
+  const { cache } = trace;
+  if (cache === undefined) return 'forwarded';
+  const { status, reason = status } = cache;
+  return `forwarded (cache: ${status}${reason === status ? '' : `, ${reason}`})`;
+}
+
+/** Describes an error of the gateway, with the corrections that it suggests. */
+function describeRefusal({ status, code, message, headers }: GatewayError): string {
+  const allow = headers['Allow'] === undefined ? '' : `, Allow: ${headers['Allow']}`;
+  return `${status} ${code}${allow}: ${message}`;
 }
 
 function describePlan(
@@ -199,22 +166,22 @@ function describePlan(
   ];
 }
 
-/** Describes the rules in `rateLimits` that apply to the caller. */
-function limitSteps({ rateLimiter }: CompiledGateway, { operation, stages }: Plan, roles: readonly string[]) {
-  if (!stages.includes('limit-rate')) return [];
-  return (rateLimiter?.rulesFor(operation.id) ?? [])
-    .filter((rule) => rule.roles === undefined || rule.roles.some((role) => roles.includes(role)))
-    .map(({ name, requests, windowSeconds, per }) =>
-      step('rate limit', `${name}: ${requests} requests in ${windowSeconds} s per ${per}`),
-    );
-}
-
-function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
-  if (kind !== 'anonymous') return 'treated as verified';
+function describeCredential({ operation, checks }: Plan, { request: { as, password }, trace }: Rehearsed): string {
+  if (as !== undefined) {
+    if (trace.authentication?.principal === 'verified') return 'treated as verified';
+    const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined;
+    return isUnknown ? 'not verified; pages and page counts remembered for it are unknown' : 'not verified';
+  }
   const needed = operation.needsCredential
     ? 'required by this operation'
     : 'none; allowed only with authentication.anonymous: allow';
   return `${needed} (authentication ${checks.authentication})`;
+}
+
+/** Describes the parameters: their values if they were accepted, or why they were refused. */
+function parameterSteps({ violations }: Trace, exchange: Exchange | undefined): ExplainStep[] {
+  if (exchange !== undefined) return [step('parameters', describeValues(exchange.values()))];
+  return violations.map((violation) => step('parameters', describeViolation(violation)));
 }
 
 function describeValues({ path, query }: ParameterValues): string {
@@ -223,6 +190,24 @@ function describeValues({ path, query }: ParameterValues): string {
     ...[...query].map(([name, values]) => `${name}=${values.join(' | ')}`),
   ];
   return texts.length === 0 ? 'none' : texts.join(', ');
+}
+
+/** Describes the rules in `rateLimits` that apply to the caller. */
+function limitSteps(
+  { rateLimiter }: Rehearsal['gateway'],
+  { operation, stages }: Plan,
+  roles: readonly string[],
+): ExplainStep[] {
+  if (!stages.includes('limit-rate')) return [];
+  return (rateLimiter?.rulesFor(operation.id) ?? [])
+    .filter((rule) => rule.roles === undefined || rule.roles.some((role) => roles.includes(role)))
+    .map(({ name, requests, windowSeconds, per }) =>
+      step('rate limit', `${name}: ${requests} requests in ${windowSeconds} s per ${per}`),
+    );
+}
+
+function permissionSteps({ permissions }: Trace): ExplainStep[] {
+  return permissions?.decision === undefined ? [] : [step('permission', describeDecision(permissions.decision))];
 }
 
 function describeDecision(decision: Decision): string {
@@ -238,18 +223,68 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the caller is not in the roles file';
 }
 
-/** Describes the page-bounds check that precedes the upstream request. */
-function describeBound(bound: BoundPage): string {
-  if (!bound.ok) return bound.message;
-  return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;
+/** Describes the result of the page-bounds check. */
+function boundSteps({ operation: { paging } }: Plan, { rehearsal, trace, outcome }: Rehearsed): ExplainStep[] {
+  const { requestedPage } = rehearsal.seen.exchange ?? {};
+  if (trace.pageBounds === undefined || requestedPage === undefined || paging === undefined) return [];
+  const { page = paging.firstPage, pageSize = "the upstream's default" } = requestedPage;
+  if (trace.pageBounds.outcome === 'refused' && outcome.kind === 'refused')
+    return [step('page bounds', outcome.error.message)];
+  const found = trace.violations.filter(({ check }) => check === 'pageBounds').map(describeViolation);
+  return [step('page bounds', found.length > 0 ? found.join(', ') : `page ${page}, pageSize ${pageSize}`)];
 }
 
-function describeRefusal({ status, code, message }: GatewayError): string {
-  return `${status} ${code}: ${message}`;
+/** Describes the violations that are only reported. */
+function reportedSteps(trace: Trace): ExplainStep[] {
+  const { requests, permissions, pageBounds, undocumented } = trace;
+  const verdicts: Partial<Record<Violation['check'], CheckVerdict | undefined>> = {
+    requests,
+    permissions,
+    pageBounds,
+    undocumented,
+  };
+  return trace.violations
+    .filter(({ check }) => verdicts[check]?.outcome === 'reported')
+    .map((violation) => step('reported', describeViolation(violation)));
+}
+
+function describeViolation({ message, suggestion }: Violation): string {
+  return suggestion === undefined ? message : `${message}; did you mean ${suggestion}?`;
+}
+
+function upstreamSteps({ outcome }: Rehearsed): ExplainStep[] {
+  return outcome.kind === 'forwarded' ? [step('upstream', `${outcome.request.method} ${outcome.request.target}`)] : [];
+}
+
+function describeKey(plan: Plan, exchange: Exchange): string {
+  return plan.cache === undefined ? 'not stored' : JSON.stringify(pageKey(plan, exchange).split('\n'));
+}
+
+/** Returns what would allow a refused request, or undefined if the request is not refused or nothing would allow it. */
+function entryFor({ rehearsal, arrival, trace, outcome }: Rehearsed): string | undefined {
+  if (outcome.kind !== 'refused') return undefined;
+  const { error } = outcome;
+  const { target, exchange } = rehearsal.seen;
+  const operation = target?.plan?.operation;
+  if (trace.authentication?.outcome === 'refused' || error.code === 'needs_caller_credential')
+    return credentialEntry(operation?.needsCredential === true || error.code === 'needs_caller_credential');
+  if (trace.undocumented?.outcome === 'refused' && arrival !== undefined)
+    return undocumentedEntry(rehearsal.gateway, arrival, trace);
+  if (error.code === 'rate_limited') return `wait ${error.headers['Retry-After']} s, or change rateLimits`;
+  if (operation === undefined) return undefined;
+  if (error.code === 'operation_disabled') return `portico override end ${operation.id} disable`;
+  const decision = trace.permissions?.outcome === 'refused' ? trace.permissions.decision : undefined;
+  if (decision?.verdict === 'denied' && exchange !== undefined)
+    return grantEntry(operation, exchange, decision, rehearsal.disabledOperations.get(operation.id));
+  if (trace.requests?.outcome === 'refused') return requestEntry(operation, trace.violations);
+  if (trace.pageBounds?.outcome !== 'refused') return undefined;
+  const { pageSize = 0 } = exchange?.requestedPage ?? {};
+  const isTooLarge = pageSize > (target?.plan?.maxPageSize ?? Number.POSITIVE_INFINITY);
+  return isTooLarge ? `pageBounds: { maxPageSize: ${pageSize} }` : levelEntry(operation, 'pageBounds');
 }
 
 /** Returns the configuration entry that sets a check to `report` for an operation. */
-function levelEntry({ id }: Operation, check: CheckName): string {
+function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
   return `operations: { ${id}: { checks: { ${check}: report } } }`;
 }
 
@@ -257,35 +292,36 @@ function levelEntry({ id }: Operation, check: CheckName): string {
  * Describes what a request without a credential needs in order to be allowed: a credential or, if possible, a
  * configuration entry.
  */
-function credentialEntry({ needsCredential }: Pick<Operation, 'needsCredential'>): string {
+function credentialEntry(isNeeded: boolean): string {
   const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
-  return needsCredential ? send : `${send}, or authentication: { anonymous: allow }`;
+  return isNeeded ? send : `${send}, or authentication: { anonymous: allow }`;
 }
 
-/** Returns the configuration entry that would allow a request with these invalid parameters. */
-function parameterEntry(operation: Operation, violations: readonly Violation[]): string {
-  const unknown = violations.filter(({ keyword }) => keyword === 'unknown').map(({ at }) => at);
-  if (unknown.length < violations.length) return levelEntry(operation, 'requests');
-  return `parameters: { allow: { ${operation.id}: [${unknown.map(quoted).join(', ')}] } }`;
+/** Returns the configuration entry that would allow a request with these violations. */
+function requestEntry(operation: Operation, violations: readonly Violation[]): string {
+  const own = violations.filter(({ check, direction }) => check === 'requests' && direction === 'request');
+  const unknown = own.filter(({ keyword, location }) => keyword === 'unknown' && location === 'query');
+  if (unknown.length < own.length) return levelEntry(operation, 'requests');
+  return `parameters: { allow: { ${operation.id}: [${unknown.map(({ at }) => quoted(at)).join(', ')}] } }`;
 }
 
 /** Returns the configuration entry that would allow requests for an undocumented path. */
 function undocumentedEntry(
-  { pathTemplate }: CompiledGateway,
+  { pathTemplate }: Rehearsal['gateway'],
   { method, path }: Arrival,
-  { isDisabled }: UndocumentedVerdict,
+  { violations }: Trace,
 ): string {
   if (!path.startsWith(PASSTHROUGH_BASE))
     return `nothing; entries of undocumented.allow apply only to paths below ${PASSTHROUGH_BASE}`;
+  const isDisabled = violations.some(({ message }) => message === DISABLED_METHOD);
   const entry = `{ method: ${method === 'HEAD' ? 'GET' : method}, path: ${quoted(pathTemplate(path, true))} }`;
-  return `${isDisabled === true ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
+  return `${isDisabled ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;
 }
 
 /** Returns an entry that would let a denied caller use an operation if added to the roles file or the configuration. */
 function grantEntry(
   operation: Operation,
-  { kind, name }: Principal,
-  { roles, denied, spells }: Grants,
+  { principal: { kind, name }, grants: { roles, denied, spells } }: Exchange,
   { missing }: Extract<Decision, { verdict: 'denied' }>,
   disabledBy: string | undefined,
 ): string {

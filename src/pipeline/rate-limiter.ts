@@ -12,8 +12,11 @@ import type { KnownRequest } from './exchange.ts';
 export interface RateLimiter {
   /** Returns the rules that can apply to an operation, or to undocumented paths. */
   rulesFor(operation: string | undefined): readonly Limit[];
-  /** Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is exhausted. */
-  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[]): Promise<void>;
+  /**
+   * Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is exhausted. If
+   * `isPeek` is true, only checks whether a request would be refused, and counts nothing.
+   */
+  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[], isPeek?: boolean): Promise<void>;
 }
 
 /** The state of a budget after a request has been counted. */
@@ -57,11 +60,11 @@ export function createRateLimiter({
   return {
     rulesFor: (operation) =>
       limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
-    async count(applicable, request, roles) {
+    async count(applicable, request, roles, isPeek = false) {
       const counted = await Promise.all(
         applicable.flatMap((rule) => {
           const who = budgetOwner(rule, request, roles);
-          return who === undefined ? [] : [countOne(rule, `${rule.name}:${who}`)];
+          return who === undefined ? [] : [countOne(rule, `${rule.name}:${who}`, isPeek)];
         }),
       );
       if (counted.length === 0) return;
@@ -72,15 +75,15 @@ export function createRateLimiter({
         refusedBy: refused?.rule.name,
       };
       if (refused === undefined) return;
-      onLimited(refused.rule.name, request.trace.operation);
+      if (!isPeek) onLimited(refused.rule.name, request.trace.operation);
       throw new GatewayError('rate_limited', `Too many requests. Try again in ${refused.seconds} seconds.`, {
         headers: { 'Retry-After': String(refused.seconds) },
       });
     },
   };
 
-  async function countOne(rule: Limit, text: string) {
-    const { remainingPoints, msBeforeNext, isUsedUp } = await rule.budgets.take(text, await hash(text));
+  async function countOne(rule: Limit, text: string, isPeek: boolean) {
+    const { remainingPoints, msBeforeNext, isUsedUp } = await rule.budgets.take(text, await hash(text), isPeek);
     return { rule, isUsedUp, left: remainingPoints, seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) };
   }
 }
@@ -96,6 +99,11 @@ function budgetOwner(rule: RateLimitRule, { principal, arrival }: KnownRequest, 
   if (rule.per === 'caller' && principal.kind === 'verified') return countedAs(principal);
   return `network:${networkOf(arrival.clientAddress)}`;
 }
+
+/** Returns the number of requests counted against a budget, and the remaining time of its window in milliseconds. */
+const READ_BUDGET: RedisScript = {
+  source: `return { tonumber(redis.call('GET', KEYS[1]) or '0'), redis.call('PTTL', KEYS[1]) }`,
+};
 
 /** Creates the budgets for one rule. */
 function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: number) {
@@ -115,13 +123,37 @@ function createBudgets(rule: RateLimitRule, redis: Redis | undefined, max: numbe
         });
   // `rate-limiter-flexible` stores each key until it expires, with no limit on the number of keys.
   const recent = createLruMap<string, true>(max, (key) => void memory.delete(key));
+  const windowMs = rule.windowSeconds * 1000;
+  const readMemory = async (key: string) => {
+    const found = await memory.get(key);
+    return { used: found?.consumedPoints ?? 0, msBeforeNext: found?.msBeforeNext ?? windowMs };
+  };
+  /** Reads a budget without creating it. Returns undefined if Redis is unavailable. */
+  const readRedis = async (key: string) => {
+    const read = await redis?.run(READ_BUDGET, [key], []).catch((error: unknown) => {
+      if (!(error instanceof RedisUnavailable)) throw error;
+    });
+    if (!Array.isArray(read)) return undefined;
+    const [used, left] = read.map(Number);
+    return { used: used ?? 0, msBeforeNext: left === undefined || left < 0 ? windowMs : left };
+  };
   return {
     /**
      * Counts a request against a budget. `text` identifies the budget's owner. Redis stores the budget under `hash`. If
-     * `hash` is undefined, only this gateway counts the request.
+     * `hash` is undefined, only this gateway counts the request. If `isPeek` is true, nothing is counted, and the result
+     * is what counting the request would return.
      */
-    async take(text: string, hash: string | undefined): Promise<Taken> {
+    async take(text: string, hash: string | undefined, isPeek: boolean): Promise<Taken> {
       const key = redis === undefined || hash === undefined ? text : redis.key(`limit-${hash}`);
+      if (isPeek) {
+        const { used, msBeforeNext } =
+          (hash === undefined ? undefined : await readRedis(key)) ?? (await readMemory(key));
+        return {
+          remainingPoints: Math.max(0, rule.requests - used - 1),
+          msBeforeNext,
+          isUsedUp: used >= rule.requests,
+        };
+      }
       recent.set(key, true);
       try {
         const { remainingPoints, msBeforeNext } = await (hash === undefined ? memory : limiter).consume(key);

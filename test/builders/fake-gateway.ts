@@ -90,7 +90,6 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       maxBytes: 10_000,
     }),
     pathTemplate: compilePathTemplate([]).of,
-    anonymous: 'deny',
     grantsOf: () => grantsWith(),
     guard: { isDemoted: () => false },
     decidePermission: () => ({ verdict: 'allowed', because: 'all' }),

@@ -29,7 +29,7 @@ function merge(into: unknown, entry: unknown): unknown {
 
 async function explained(config: Json, roles: string, [method, target, as]: readonly [string, string, string?]) {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9', config, roles });
-  const steps = gateway.gateway.explain({ method, target, as });
+  const steps = await gateway.gateway.explain({ method, target, as });
   await gateway.close();
   const verdict = steps.find(({ name }) => name === 'verdict')?.text ?? '';
   const last = steps.at(-1);
@@ -106,10 +106,12 @@ describe('the last line of the explanation of a refused request', () => {
 
 it('says that missing permissions are alternatives if any one of them is enough', async () => {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
-  const permissionLine = (method: string, target: string) =>
-    gateway.gateway.explain({ method, target, as: 'guest' }).find(({ name }) => name === 'permission')?.text;
-  expect(permissionLine('POST', '/services/v2/users/gdpr/upload.json')).toMatch(
+  const permissionLine = async (method: string, target: string) =>
+    (await gateway.gateway.explain({ method, target, as: 'guest' })).find(({ name }) => name === 'permission')?.text;
+  expect(await permissionLine('POST', '/services/v2/users/gdpr/upload.json')).toMatch(
     /denied: admin or superuser missing \(any one of these is enough\)$/,
   );
-  expect(permissionLine('GET', '/services/v2/action.json')).toMatch(/denied: View analytics, Super Users missing$/);
+  expect(await permissionLine('GET', '/services/v2/action.json')).toMatch(
+    /denied: View analytics, Super Users missing$/,
+  );
 });

@@ -169,7 +169,9 @@ describe('changes by the ladder', () => {
     const { gateway } = await start();
     const words = /responses report instead of enforce: demoted \S+, 4 of 4 responses failed in 60 s/;
     expect(gateway.planLines.filter((line) => words.test(line))).toMatchObject([expect.stringContaining(LIST)]);
-    expect(gateway.explain({ method: 'GET', target: LIST }).filter(({ text }) => words.test(text))).toHaveLength(1);
+    expect(
+      (await gateway.explain({ method: 'GET', target: LIST })).filter(({ text }) => words.test(text)),
+    ).toHaveLength(1);
   });
 
   it('are shown as stored but ineffective if the configuration leaves nothing to change', async () => {

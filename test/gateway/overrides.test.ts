@@ -61,7 +61,7 @@ describe('an override of a level', () => {
     expect(gateway.gateway.planLines.find((line) => line.includes('idea.json'))).toContain(
       '[override: responses report instead of enforce until 2026-05-04T11:30:15Z (INC-17)]',
     );
-    expect(gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' })).toContainEqual({
+    expect(await gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' })).toContainEqual({
       name: 'override',
       text: 'responses report instead of enforce until 2026-05-04T11:30:15Z (INC-17)',
     });
@@ -152,8 +152,11 @@ describe('an override that disables an operation', () => {
     expect(await gateway.lineOf('disabled-1')).toMatchObject({ operation: 'listIdeas', error: 'operation_disabled' });
     expect((await gateway.call('/services/v2/question.json')).status).toBe(200);
     expect(fake.requests).toHaveLength(count + 1);
-    const steps = gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' });
-    expect(steps).toContainEqual({ name: 'verdict', text: '503 operation_disabled: see override' });
+    const steps = await gateway.gateway.explain({ method: 'GET', target: LIST, as: 'admin' });
+    expect(steps).toContainEqual({
+      name: 'verdict',
+      text: '503 operation_disabled: This operation is temporarily disabled.',
+    });
     expect(steps).toContainEqual({ name: 'to allow it', text: 'portico override end listIdeas disable' });
     // The override ends at its end time, even if the plan has not been replaced yet.
     clock.advance(90.5);

@@ -203,8 +203,8 @@ describe('rules 3: unwikify', () => {
     expectError(await use(gateway, 'cancelWiki', 'alice'), 403, 'upstream_permission_denied');
   });
 
-  it('explain prints undecided: ownership', () => {
-    const steps = gateway.gateway.explain({
+  it('explain prints undecided: ownership', async () => {
+    const steps = await gateway.gateway.explain({
       method: 'PUT',
       target: '/services/v2/node/999/cancelwiki.json',
       as: 'alice',

@@ -34,10 +34,7 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // In `observe` mode, the gateway sends no requests of its own. It learns whether a credential is valid from the
-  // responses to client requests.
-  const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
-  const probe = isPassive ? neverProbes : probeOf(exchange, options.path);
+  const probe = isPassive(settings) ? neverProbes : probeOf(exchange, options.path);
   const verifier =
     authentication.verifier === 'file'
       ? createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names)
@@ -55,6 +52,14 @@ function probeOf(exchange: Upstream['exchange'], target: string) {
     ] as const;
     return exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
   };
+}
+
+/**
+ * Returns whether the gateway verifies no credentials. In `observe` mode, it sends no requests of its own, and learns
+ * whether a credential is valid from the responses to client requests.
+ */
+export function isPassive(settings: Settings): boolean {
+  return settings.mode.transparent && !refusesByIdentity(settings);
 }
 
 /** Returns whether credentials must be verified because some refusals depend on the caller's identity. */

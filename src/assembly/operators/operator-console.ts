@@ -15,7 +15,8 @@ import type { Operation } from '../../model/operation.ts';
 import { permissionMatrix } from '../../permissions/permission-matrix.ts';
 import { explainLine } from '../../pipeline/explain.ts';
 import type { ContractPlace } from '../../report/report.ts';
-import { type CompiledAssembly, explainRequest } from '../compile-gateway.ts';
+import type { CompiledAssembly } from '../compile-gateway.ts';
+import { explainRequest } from '../explain-request.ts';
 
 /** Creates the console's handler, which loads the console's modules and files on the first request. */
 export function createLazyConsole(
@@ -94,7 +95,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     },
     overrides,
     matrix: () => permissionMatrix(permissions, contract.operations),
-    explain: (request) => explainRequest(compiled, request).map(explainLine),
+    explain: async (request) => (await explainRequest(compiled, request)).map(explainLine),
     inventory: (query) => live.cache.inventory(query),
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstreams.current.health(),

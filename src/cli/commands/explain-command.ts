@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import { didYouMean } from '../../lib/closest-name.ts';
-import { explainLine, type ExplainRequest, type ExplainStep } from '../../pipeline/explain.ts';
+import { explainLine, type ExplainStep } from '../../pipeline/explain.ts';
+import type { ExplainRequest } from '../../pipeline/rehearsal.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
@@ -17,12 +18,19 @@ export const explainCommand: Command = {
   flags: [
     ...CONFIG_FLAGS,
     { name: 'as', value: 'ACCOUNT', help: 'Account to send the request as; anonymous by default.' },
+    { name: 'body', value: 'JSON', help: 'Request body; none by default.' },
     FORMAT_FLAG,
   ],
   notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],
   run: async (line, io) => {
     const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
-    const request = { method: methodOf(method ?? ''), target: targetOf(target ?? ''), as: line.last('as') };
+    const body = line.last('body');
+    const request = {
+      method: methodOf(method ?? ''),
+      target: targetOf(target ?? ''),
+      as: line.last('as'),
+      ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
+    };
     const json = wantsJson(line);
     const steps = await withAssembly(await settingsFrom(line, io), (assembly) => assembly.explain(request));
     if (json) io.out(explainJson(request, steps));

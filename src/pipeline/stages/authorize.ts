@@ -225,20 +225,6 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** Makes the decision without a lookup, using only what the gateway already knows. */
-export function decideFromMemory(
-  { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
-  { operation }: PlannedOperation,
-  exchange: Exchange,
-): Decision {
-  const switchKey = disabledOperations.get(operation.id);
-  if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
-  const requirement = permissions.requirementOf(operation.id);
-  const first = decide(requirement, exchange.grants, 'not-checked');
-  const needsOwner = first.verdict === 'delegated' && first.because === 'ownership';
-  return needsOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
-}
-
 async function ownerOf(
   { principal, values }: Exchange,
   ownership: Ownership,

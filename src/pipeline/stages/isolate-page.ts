@@ -6,61 +6,82 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { pageKey } from '../stored-reply.ts';
 
-/** The services that the `isolate-page` stage needs. */
+/** The service that the `isolate-page` stage needs. */
 export interface IsolatePageServices {
-  readonly failingPages: FailingPageOptions;
-  readonly clock: Clock;
+  readonly failingPages: FailingPages;
 }
 
 /**
  * Refuses requests for a page that keeps failing, for a few seconds at a time, so that neither clients nor the upstream
  * waste time on exchanges that are bound to fail. Other pages are not affected.
  */
-export function isolatePage({ failingPages: options, clock }: IsolatePageServices): StagePlanner {
-  /** The pages whose most recent fetch failed, ordered by the time of that failure. */
-  const failing = new Map<string, FailingPage>();
-
+export function isolatePage({ failingPages: pages }: IsolatePageServices): StagePlanner {
   const refuseIsolated = (key: string) => {
-    const waitMs = (failing.get(key)?.isolatedUntil ?? 0) - clock();
+    const waitMs = pages.waitMs(key);
     if (waitMs <= 0) return;
     throw new GatewayError('upstream_page_failing', 'The upstream keeps failing for this page.', {
       headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
     });
   };
-  const failed = (key: string) => {
-    const now = clock();
-    const before = failing.get(key);
-    const isRow = before !== undefined && now - before.failedAt < ROW_MS;
-    const failures = isRow ? before.failures + 1 : 1;
-    const isolatedUntil = failures >= options.after ? now + options.seconds * 1000 : 0;
-    failing.delete(key);
-    failing.set(key, { failures, failedAt: now, isolatedUntil });
-    const [oldest] = failing.keys();
-    if (failing.size > MAX_PAGES && oldest !== undefined) failing.delete(oldest);
-  };
 
   const record = async (fetched: Reply | Promise<Reply>, keyOf: () => string) => {
     try {
       const { status } = await fetched;
-      if (status >= 500) failed(keyOf());
-      else if (failing.size > 0) failing.delete(keyOf());
+      if (status >= 500) pages.failed(keyOf());
+      else if (pages.size > 0) pages.succeeded(keyOf());
     } catch (error) {
-      if (isPageFailure(error)) failed(keyOf());
+      if (isPageFailure(error)) pages.failed(keyOf());
     }
   };
 
   return {
     name: 'isolate-page',
     plan(planned) {
-      if (planned.cache === undefined || options.after === 0) return undefined;
+      if (planned.cache === undefined || !pages.isOn) return undefined;
       return (next) => (exchange) => {
-        if (failing.size > 0) refuseIsolated(pageKey(planned, exchange));
+        if (pages.size > 0) refuseIsolated(pageKey(planned, exchange));
         const fetched = next(exchange);
         // The outcome is recorded in a separate promise so that the reply is not delayed.
         void record(fetched, () => pageKey(planned, exchange));
         return fetched;
       };
     },
+  };
+}
+
+/** The pages whose most recent fetch failed. */
+export interface FailingPages {
+  /** False if pages are never isolated (`cache.failures.after: 0`). */
+  readonly isOn: boolean;
+  readonly size: number;
+  /** Returns how long requests for a page are still refused, in milliseconds. The result is at most 0 if they are not. */
+  waitMs(key: string): number;
+  failed(key: string): void;
+  succeeded(key: string): void;
+}
+
+/** Creates an empty memory of failing pages. */
+export function createFailingPages(options: FailingPageOptions, clock: Clock): FailingPages {
+  // Ordered by the time of the most recent failure.
+  const failing = new Map<string, FailingPage>();
+  return {
+    isOn: options.after > 0,
+    get size() {
+      return failing.size;
+    },
+    waitMs: (key) => (failing.get(key)?.isolatedUntil ?? 0) - clock(),
+    failed(key) {
+      const now = clock();
+      const before = failing.get(key);
+      const isRow = before !== undefined && now - before.failedAt < ROW_MS;
+      const failures = isRow ? before.failures + 1 : 1;
+      const isolatedUntil = failures >= options.after ? now + options.seconds * 1000 : 0;
+      failing.delete(key);
+      failing.set(key, { failures, failedAt: now, isolatedUntil });
+      const [oldest] = failing.keys();
+      if (failing.size > MAX_PAGES && oldest !== undefined) failing.delete(oldest);
+    },
+    succeeded: (key) => void failing.delete(key),
   };
 }
 

@@ -44,6 +44,9 @@ export function nameExistingPath(
 
 const placeOf = ({ method }: Pick<Arrival, 'method'>, template: string) => `${method} ${template}`;
 
+/** The message of the violation for a method of a disabled operation. */
+export const DISABLED_METHOD = 'This method of the path is only inferred, and contract.inferred is off.';
+
 /**
  * Returns the violation for an undocumented path. The violation's location consists of the method and the path with
  * placeholders, and can be copied to `undocumented.allow`.
@@ -58,7 +61,7 @@ function undocumented(at: string, documentedPath: boolean, isDisabled = false): 
     keyword: documentedPath ? 'method' : 'path',
     schemaPath: '',
     message: isDisabled
-      ? 'This method of the path is only inferred, and contract.inferred is off.'
+      ? DISABLED_METHOD
       : documentedPath
         ? 'The contract has this path, but not this method.'
         : 'The contract does not have this path.',

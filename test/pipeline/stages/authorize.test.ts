@@ -11,7 +11,6 @@ import {
   authorize,
   createDecide,
   createLookup,
-  decideFromMemory,
   permissionMismatch,
   permissionRefusal,
   traceDecision,
@@ -337,11 +336,6 @@ describe('permission decisions', () => {
     return { decision, asked };
   }
 
-  const foreseen = (given: World, principal = callerNamed('alice'), path: Record<string, string> = { nodeId: '7' }) => {
-    const { services } = world(given);
-    return decideFromMemory(services, plannedWith(), exchangeOf(principal, path, services));
-  };
-
   describe('a decision', () => {
     it("needs no lookup of the node's author if the author cannot change the result", async () => {
       expect(await decided({}, callerNamed('mod'))).toMatchObject({ decision: { verdict: 'allowed' }, asked: [] });
@@ -443,29 +437,6 @@ describe('permission decisions', () => {
 
     it('is left to the upstream if the comment cannot be read', async () => {
       expect((await on(undefined)).decision.verdict).toBe('delegated');
-    });
-  });
-
-  describe('a decision without lookups', () => {
-    it('names the reason why a caller is allowed, or what a denied caller is missing', () => {
-      expect(foreseen({}, callerNamed('mod'))).toEqual({ verdict: 'allowed', because: 'Wiki' });
-      expect(foreseen({ remembered: { 7: 'bob' } })).toEqual({ verdict: 'denied', missing: ['Wiki'] });
-    });
-
-    it('names what it would have to look up', () => {
-      expect(foreseen({ authors: { 7: 'alice' } })).toEqual({ verdict: 'delegated', because: 'ownership' });
-      expect(foreseen({ remembered: { 7: 'alice' } })).toMatchObject({ verdict: 'allowed' });
-    });
-
-    it('reports which callers are left to the upstream', () => {
-      expect(foreseen({}, callerNamed('stranger'))).toEqual({ verdict: 'delegated', because: 'unmapped' });
-    });
-
-    it('denies switched-off operations', () => {
-      expect(foreseen({ disabledOperations: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
-        verdict: 'denied',
-        missing: ['issueTracker.enabled'],
-      });
     });
   });
 });

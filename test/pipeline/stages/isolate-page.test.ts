@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/errors/catalogue.ts';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
-import { isolatePage } from '../../../src/pipeline/stages/isolate-page.ts';
+import { createFailingPages, isolatePage } from '../../../src/pipeline/stages/isolate-page.ts';
 import {
   createNext,
   exchangeWith,
@@ -25,7 +25,7 @@ function isolated(options = { after: 2, seconds: 5 }) {
   const next = createNext(() =>
     state.outcome instanceof GatewayError ? Promise.reject(state.outcome) : Promise.resolve(state.outcome),
   );
-  const planner = isolatePage({ failingPages: options, clock });
+  const planner = isolatePage({ failingPages: createFailingPages(options, clock) });
   const handle = stageIn(planner, plannedWith({ cache: kept() }), next);
   /** Returns the error's code or, if there is no error, the status. */
   const ask = async (target = '/services/v2/thing.json') => {
@@ -40,7 +40,8 @@ function isolated(options = { after: 2, seconds: 5 }) {
 
 describe('isolate-page', () => {
   it('has work only for stored operations, and none if it is switched off', () => {
-    const planner = (after: number) => isolatePage({ failingPages: { after, seconds: 5 }, clock: createTestClock() });
+    const planner = (after: number) =>
+      isolatePage({ failingPages: createFailingPages({ after, seconds: 5 }, createTestClock()) });
     expect(planner(2).plan(plannedWith())).toBeUndefined();
     expect(planner(0).plan(plannedWith({ cache: kept() }))).toBeUndefined();
   });

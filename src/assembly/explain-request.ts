@@ -1,0 +1,175 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { readOnly } from '../cache/read-only-cache.ts';
+import { arrivalOptions, createArrivalReader } from '../http/arrival.ts';
+import { requestHeadFault } from '../http/malformed.ts';
+import { createAuthenticator } from '../identity/create-authenticator.ts';
+import { nameKeyFor } from '../model/caller-name.ts';
+import { createAuthorLookup, type FetchJson } from '../permissions/ownership.ts';
+import { explain, type ExplainStep } from '../pipeline/explain.ts';
+import { compilePlan } from '../pipeline/plan.ts';
+import { type ExplainRequest, type Rehearsal, rehearsalGateway, type Seen, SINK } from '../pipeline/rehearsal.ts';
+import { stagePlanners } from '../pipeline/stage-order.ts';
+import type { Services } from './assemble-services.ts';
+import { isPassive } from './features/create-authenticator.ts';
+import { type CompiledAssembly, disabledOperations, stageServices, undocumentedPlan } from './compile-gateway.ts';
+
+/**
+ * Returns the steps that explain how the gateway would handle a request. The stages decide, but nothing that they do has
+ * an effect: the upstream is not contacted, and nothing is counted, stored, purged or recorded.
+ */
+export function explainRequest(compiled: CompiledAssembly, request: ExplainRequest): Promise<readonly ExplainStep[]> {
+  return explain(rehearsalOf(compiled), compiled.settings.mode.name, request);
+}
+
+function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): Rehearsal {
+  const { clock } = gateway;
+  const lookUps: string[] = [];
+  const lookUp: FetchJson = (target) => {
+    lookUps.push(target);
+    return Promise.resolve(undefined);
+  };
+  const own = withoutEffects({ settings, services }, lookUp);
+  // No response is ever checked, so loading the scanner would be in vain.
+  const unscanned = { ...settings, contract: { ...settings.contract, scanner: false } };
+  const planners = stagePlanners(stageServices(unscanned, start, own, gateway));
+  const seen: Seen = {};
+  const authenticator = trustingAuthenticator({ settings, start, services });
+  return {
+    gateway: rehearsalGateway(
+      gateway,
+      {
+        compile: (plan) => compilePlan(plan, planners),
+        undocumented: undocumentedPlan(settings, start, own, gateway),
+        authenticator,
+      },
+      seen,
+    ),
+    async arrive(request) {
+      const message = messageOf(request);
+      const fault = requestHeadFault(message);
+      if (fault !== undefined) throw fault;
+      const arrival = createArrivalReader(arrivalOptions(settings, clock))(message);
+      arrival.checkExpectation();
+      // The caller is assumed to have logged in before, so no stage finds the verification pending.
+      const { authorization: authorizationHeader } = arrival;
+      if (authorizationHeader !== undefined)
+        await authenticator.authenticate({
+          authorizationHeader,
+          clientAddress: () => arrival.clientAddress,
+          level: 'report',
+          needsVerification: true,
+          now: arrival.receivedAt,
+        });
+      return arrival;
+    },
+    seen,
+    lookUps,
+    disabledOperations: disabledOperations(settings, start.contract.operations),
+  };
+}
+
+const nothing = () => undefined;
+
+/** Returns services that answer every question as the given services do, but do nothing. */
+function withoutEffects(
+  { settings, services }: Pick<CompiledAssembly, 'settings' | 'services'>,
+  lookUp: FetchJson,
+): Services {
+  const { cache, guard, pageCounts, sharedPageCounts, rateLimiter, ownership, shared, uploads } = services;
+  const lookUpAuthor = createAuthorLookup(settings.permissions.ownership, lookUp);
+  return {
+    ...services,
+    upstream: { ...services.upstream, ...SINK },
+    cache: readOnly(cache),
+    shared: shared && {
+      ...shared,
+      pages: shared.pages && {
+        ...shared.pages,
+        async claim(key) {
+          const found = await shared.pages?.peek(key);
+          return { kind: found === undefined ? 'fetch' : 'page', shared: found, done: nothing };
+        },
+        put: nothing,
+        outdated: nothing,
+        drop: nothing,
+      },
+    },
+    guard: { ...guard, shouldCompare: () => false, compare: () => 'not comparable', demote: nothing },
+    pageCounts: {
+      ...pageCounts,
+      learned: (key) => pageCounts.learned(key, true),
+      learn: () => false,
+      adopt: () => false,
+      drop: nothing,
+      dropAll: nothing,
+    },
+    sharedPageCounts: sharedPageCounts && { ...sharedPageCounts, find: (key) => sharedPageCounts.find(key, true) },
+    rateLimiter: rateLimiter && {
+      ...rateLimiter,
+      count: (rules, request, roles) => rateLimiter.count(rules, request, roles, true),
+    },
+    ownership: {
+      ...ownership,
+      learn: nothing,
+      of: (principal, nodeId) => ownership.of(principal, nodeId, lookUpAuthor),
+    },
+    lookUp,
+    uploads: { begin: (attempt) => uploads.begin({ ...attempt, isPeek: true }) },
+    learning: undefined,
+    shadow: undefined,
+    tracing: undefined,
+    purge: () => 0,
+    recordTrace: nothing,
+  };
+}
+
+/**
+ * Creates an authenticator that decides like the gateway's, but considers every password correct. With the `file`
+ * verifier, only accounts with a password can log in. With the `upstream` verifier, nobody is verified where the gateway
+ * sends no probes. Login limits do not apply, and nothing is counted.
+ */
+function trustingAuthenticator({ settings, start, services }: Omit<CompiledAssembly, 'gateway'>) {
+  const { authentication } = settings;
+  const { verifier: kind } = authentication;
+  const keyOf = nameKeyFor(settings.roles.names);
+  const accounts = start.roles.accounts.filter(({ passwordHash }) => passwordHash !== undefined);
+  const names = new Set(accounts.map(({ name }) => keyOf(name)));
+  return createAuthenticator({
+    options: authentication,
+    hash: services.logins.hash,
+    verifier: {
+      kind,
+      async verify({ name }) {
+        if (kind === 'file') return { kind: names.has(keyOf(name)) ? 'valid' : 'invalid' };
+        return isPassive(settings) ? { kind: 'unavailable', retryAfterSeconds: 0, unusable: false } : { kind: 'valid' };
+      },
+      calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+    },
+  });
+}
+
+/** The client of an explained request: a connection from this machine. */
+const CLIENT_ADDRESS = '127.0.0.1';
+
+/** Returns the message that Node would pass to the public side. */
+function messageOf({ method, target, as, password = '', headers = {}, body }: ExplainRequest): IncomingMessage {
+  const socket = new Socket();
+  Object.defineProperty(socket, 'remoteAddress', { value: CLIENT_ADDRESS });
+  const message = new IncomingMessage(socket);
+  const pairs = Object.entries({
+    Host: 'localhost',
+    ...(as !== undefined && { Authorization: `Basic ${Buffer.from(`${as}:${password}`).toString('base64')}` }),
+    ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    ...headers,
+  });
+  message.method = method.toUpperCase();
+  message.url = target;
+  message.httpVersion = '1.1';
+  message.rawHeaders = pairs.flat();
+  message.headers = Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+  if (body !== undefined) message.push(body);
+  message.push(null);
+  message.complete = true;
+  return message;
+}
