@@ -37,7 +37,7 @@ describe('the explanation of a documented request', () => {
     expect(await explained(gateway, { target: `${LIST}?page=1&q=x` })).toMatchObject({
       request: `GET ${LIST}?page=1&q=x`,
       caller: 'alice (verified)',
-      operation: 'listQuestions (row 6), observed',
+      operation: 'listQuestions (row 6), stated',
       mode: 'strict',
       checks: like(/requests enforce/),
       errors: 'normalized',
