@@ -1,5 +1,6 @@
 import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
+import { usesRedis } from '../redis/redis-options.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
 /** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */
@@ -31,6 +32,15 @@ export const SECRET_RULES: readonly AuditRule[] = [
     risk: 'Every user and every compromised process on this machine can read the secrets in these files.',
     fix: 'Run chmod o-rwx on the files, and allow only the user and the group of the service to read them.',
     find: (subject) => filesWithSecrets(subject).filter((file) => ((subject.modeOf(file) ?? 0) & 0o007) !== 0),
+  },
+  {
+    id: 'shared-pages-not-sealed',
+    severity: 'medium',
+    key: '/redis/sealKeyFile',
+    risk: 'Anyone who can write to Redis can plant pages, which are served to any caller.',
+    fix: 'Set it to a file with a random key, for example from openssl rand -base64 48.',
+    find: ({ settings: { redis } }) =>
+      foundIf(usesRedis(redis) && redis.sealKeyFile === undefined, 'pages in Redis are not sealed'),
   },
   {
     id: 'secret-in-configuration',

@@ -111,6 +111,16 @@ export function freshnessFor(
   };
 }
 
+/** Returns the longest durations that `freshnessFor` can return for these options. */
+export function longestFreshness(options: Freshness & { readonly respectUpstream: boolean }): Freshness {
+  const longest = (configured: number) => (options.respectUpstream ? Math.max(configured, MAX_SECONDS) : configured);
+  return {
+    freshSeconds: longest(options.freshSeconds),
+    staleWhileRevalidateSeconds: longest(options.staleWhileRevalidateSeconds),
+    staleIfErrorSeconds: longest(options.staleIfErrorSeconds),
+  };
+}
+
 /** Returns the upstream's `Age` in seconds, or 0 if the header is absent or invalid. */
 export function upstreamAge(headers: HeaderPairs): number {
   const age = headerValue(headers, 'age')?.trim() ?? '';

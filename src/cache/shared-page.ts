@@ -1,6 +1,7 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { contentType, mediaTypeOf } from '../model/header-pairs.ts';
 import type { LogPosition } from '../model/change-log.ts';
+import type { Freshness } from './cache-options.ts';
 import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
 import { copyOf, type StoredPage, storedHeaders } from './stored-page.ts';
@@ -19,6 +20,8 @@ interface Expectation {
   readonly now: number;
   /** The maximum size of the body in bytes. */
   readonly maxBytes: number;
+  /** The longest durations that this gateway would give the page. Longer ones are shortened. */
+  readonly longest: Freshness;
 }
 
 /**
@@ -46,7 +49,7 @@ export function encodePage({ page, at }: SharedPage, hash: string): Buffer {
  * Decodes a page. Returns undefined unless the bytes are a complete, undamaged page with the expected key, because the
  * server may also contain values written by other programs or versions.
  */
-export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation): SharedPage | undefined {
+export function decodePage(value: Buffer, { hash, now, maxBytes, longest }: Expectation): SharedPage | undefined {
   if (value.length < PREFIX_BYTES || !value.subarray(0, MARK.length).equals(MARK)) return undefined;
   const headerBytes = value.readUInt32BE(MARK.length);
   const bodyStart = PREFIX_BYTES + headerBytes;
@@ -71,6 +74,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
   if (storedAt > now + MAX_SKEW_MS) return undefined;
   const body = copyOf(value.subarray(bodyStart));
   if (etag !== etagOf(body)) return undefined;
+  const freshEnd = Math.min(freshUntilAt, Math.min(storedAt, now) + longest.freshSeconds * 1000);
   const page: StoredPage = Object.freeze({
     status: 200,
     headers: Object.freeze(storedHeaders(headers).map(([name, text]) => Object.freeze([name, text] as const))),
@@ -78,9 +82,9 @@ export function decodePage(value: Buffer, { hash, now, maxBytes }: Expectation):
     etag,
     storedAt: Math.min(storedAt, now),
     asOf: Math.min(asOf, storedAt, now),
-    freshUntilAt,
-    staleUntilAt,
-    errorUntilAt,
+    freshUntilAt: freshEnd,
+    staleUntilAt: Math.min(staleUntilAt, freshEnd + longest.staleWhileRevalidateSeconds * 1000),
+    errorUntilAt: Math.min(errorUntilAt, freshEnd + longest.staleIfErrorSeconds * 1000),
     initialAgeSeconds,
     tags: Object.freeze(tags),
     pageCount: pageCount as number | undefined,

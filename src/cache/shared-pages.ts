@@ -8,6 +8,8 @@ import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page
 import { type ChangeFollower, changingTags } from './change-follower.ts';
 import type { Compress, PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { Freshness } from './cache-options.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 
 /**
@@ -18,6 +20,8 @@ interface Need {
   readonly mayWait: boolean;
   /** If set, only a fresh page that was stored after this time (epoch milliseconds) is accepted. */
   readonly newerThan?: number;
+  /** The longest durations that this gateway would give the page. */
+  readonly longest: Freshness;
 }
 
 /** The result of requesting a page that is not in memory. */
@@ -38,6 +42,8 @@ interface SharedPageCounts {
   readonly miss: number;
   /** Lookups that found a page that was purged, damaged or too old. */
   readonly invalid: number;
+  /** Lookups that found a value that no gateway of this fleet has sealed for this page. */
+  readonly forged: number;
   /** Lookups skipped because the second cache level was unavailable. */
   readonly away: number;
   readonly error: number;
@@ -79,6 +85,9 @@ interface SharedPagesParts {
   readonly maxEntryBytes: number;
   /** The release label. Gateways with different releases do not share pages, because their rules may differ. */
   readonly release: string;
+  readonly seal: Seal;
+  /** Called when a value was found that no gateway of this fleet has sealed for this page. */
+  readonly onForged?: () => void;
   readonly times?: Partial<typeof TIMES>;
 }
 
@@ -126,16 +135,18 @@ export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOf
 
 /** Creates the second level of the page cache, which a fleet's gateways share. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
-  const { store, changes, clock, release } = parts;
+  const { store, changes, clock, release, seal, onForged } = parts;
   let maxBytes = parts.maxEntryBytes;
   const times = { ...TIMES, ...parts.times };
-  const counts = { hit: 0, miss: 0, invalid: 0, away: 0, error: 0, waits: 0, avoided: 0 };
+  const counts = { hit: 0, miss: 0, invalid: 0, forged: 0, away: 0, error: 0, waits: 0, avoided: 0 };
   const claims = new Map<string, Promise<Claim>>();
   const held = new Map<string, Held>();
   // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
   // required, gateways could fetch such a page only one at a time.
   const unstorable = createLruMap<string, number>(MAX_UNSTORABLE);
   const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
+  // The cache key names the operation, the audience, the contract version and the target.
+  const contextOf = (key: string) => `page\n${release}\n${key}`;
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
 
   store.onFilled((hash, stored) => {
@@ -166,10 +177,19 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     changes.isValid(changingTags(key, page.tags), at) && changes.mayServe(page.asOf);
 
   /** Looks up a page. Rejects if the store is unavailable. */
-  const read = async (key: string, hash: string): Promise<SharedPage | 'miss' | 'invalid'> => {
-    const value = await store.get(hash);
-    if (value === undefined) return 'miss';
-    const shared = decodePage(value, { hash, now: clock(), maxBytes });
+  const read = async (
+    key: string,
+    hash: string,
+    { longest }: Need,
+  ): Promise<SharedPage | 'miss' | 'invalid' | 'forged'> => {
+    const sealed = await store.get(hash);
+    if (sealed === undefined) return 'miss';
+    const value = seal.open(contextOf(key), sealed);
+    if (value === undefined) {
+      onForged?.();
+      return 'forged';
+    }
+    const shared = decodePage(value, { hash, now: clock(), maxBytes, longest });
     return shared !== undefined && isValid(key, shared) ? shared : 'invalid';
   };
 
@@ -221,7 +241,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     let reports = 0;
     try {
       for (;;) {
-        const found = await read(key, hash);
+        const found = await read(key, hash, need);
         const shared = typeof found === 'string' ? undefined : found;
         const isHit = shared !== undefined && isUseful(shared, need);
         if (!waited) counts[isHit ? 'hit' : typeof found === 'string' ? found : 'miss'] += 1;
@@ -237,7 +257,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           const token = randomUUID();
           if (await store.lock(hash, token, times.lease)) {
             // Since the last lookup, another gateway may have stored the page and released the lock.
-            const latest = await read(key, hash).catch(() => 'miss' as const);
+            const latest = await read(key, hash, need).catch(() => 'miss' as const);
             if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, { hash, token }, shared);
             store.release(hash, token, true).catch(ignore);
             return { kind: 'page', shared: latest, done: ignore };
@@ -309,7 +329,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       const ms = Math.floor(Math.max(page.staleUntilAt, page.errorUntilAt) - clock());
       if (ms <= 0 || !isSharable(key) || !store.isAvailable()) return;
       const hash = hashOf(key);
-      const write = store.set(hash, encodePage({ page, at }, hash), ms).then(
+      const write = store.set(hash, seal.seal(contextOf(key), encodePage({ page, at }, hash)), ms).then(
         () => true,
         () => false,
       );

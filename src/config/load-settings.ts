@@ -157,7 +157,7 @@ function withRedisFiles(
   redis: RedisOptions,
   resolved: (pointer: string, path: unknown) => string | undefined,
 ): RedisOptions {
-  const at = (key: 'urlFile' | 'passwordFile') => {
+  const at = (key: 'urlFile' | 'passwordFile' | 'sealKeyFile' | 'previousSealKeyFile') => {
     const path = resolved(`/redis/${key}`, redis[key]);
     return path === undefined ? {} : { [key]: path };
   };
@@ -168,7 +168,15 @@ function withRedisFiles(
   const sentinel = redis.sentinel &&
     sentinelPassword !== undefined && { sentinel: { ...redis.sentinel, passwordFile: sentinelPassword } };
   const tls = redis.tls && { tls: Object.fromEntries(files) as RedisTlsOptions };
-  return { ...redis, ...at('urlFile'), ...at('passwordFile'), ...sentinel, ...tls };
+  return {
+    ...redis,
+    ...at('urlFile'),
+    ...at('passwordFile'),
+    ...at('sealKeyFile'),
+    ...at('previousSealKeyFile'),
+    ...sentinel,
+    ...tls,
+  };
 }
 
 function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder: string): Settings['listen'] {

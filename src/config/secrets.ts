@@ -112,6 +112,8 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/listen/tls/passphraseFile', listen.tls?.passphraseFile],
     ['/redis/urlFile', redis.urlFile],
     ['/redis/passwordFile', redis.passwordFile],
+    ['/redis/sealKeyFile', redis.sealKeyFile],
+    ['/redis/previousSealKeyFile', redis.previousSealKeyFile],
     ['/redis/sentinel/passwordFile', redis.sentinel?.passwordFile],
     ['/redis/tls/keyFile', redis.tls?.keyFile],
     ['/tracing/headersFile', tracing.headersFile],

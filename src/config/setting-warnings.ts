@@ -77,10 +77,10 @@ const CACHE_KEYS = (
   'noCacheRoles sampleShared earlyRefresh failures'
 ).split(' ');
 
-const REDIS_KEYS =
-  'username password passwordFile tls prefix connectTimeoutMs commandTimeoutMs maxUnsyncedSeconds maxChanges'.split(
-    ' ',
-  );
+const REDIS_KEYS = (
+  'username password passwordFile sealKeyFile previousSealKeyFile tls prefix connectTimeoutMs commandTimeoutMs ' +
+  'maxUnsyncedSeconds maxChanges'
+).split(' ');
 
 const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>
   condition ? pointers.map((pointer) => ({ pointer, because })) : [];

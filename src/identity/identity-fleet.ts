@@ -93,7 +93,12 @@ export function createSharedLoginLimiter(redis: Redis, options: IdentityOptions[
         // If Redis has become unavailable, the attempt remains counted until the window ends.
         void redis.run(WITHDRAW, keys, [token, member, String(trustMs)]).catch(() => undefined);
       return {
-        ...(waitMs > 0 && { limited: { retryAfterSeconds: Math.ceil(waitMs / 1000) } }),
+        ...(waitMs > 0 && {
+          limited: {
+            // A planted time must not lock a caller out for longer than the window.
+            retryAfterSeconds: Math.min(Math.ceil(waitMs / 1000), options.windowSeconds),
+          },
+        }),
         withdraw: () => end(0),
         loggedIn: () => end(options.trustSeconds * 1000),
       };

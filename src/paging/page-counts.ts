@@ -189,6 +189,7 @@ function parse(text: string): SharedCount | undefined {
     const { pageCount, learnedAt, tags, at } = JSON.parse(text) as Partial<SharedCount>;
     const isKnown =
       Number.isSafeInteger(pageCount) &&
+      (pageCount as number) >= 0 &&
       Number.isFinite(learnedAt) &&
       Array.isArray(tags) &&
       tags.every((tag) => typeof tag === 'string') &&

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isPlainObject } from '../lib/plain-object.ts';
 import { type Redis, type RedisScript, untilAvailable } from './connect-redis.ts';
 import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 
@@ -18,12 +19,29 @@ for i = 1, #list, 2 do
   local at = tonumber(string.match(list[i + 1], '^%d+'))
   if at and at >= now - ${GONE_SECONDS} and list[i] ~= ARGV[1] and #found < 2000 then
     table.insert(found, now - at)
-    table.insert(found, string.match(list[i + 1], '\\n(.*)$'))
+    table.insert(found, string.match(list[i + 1], '\\n(.*)$') or '')
   else redis.call('HDEL', KEYS[1], list[i]) end
 end
 redis.call('HSET', KEYS[1], ARGV[1], now .. '\\n' .. ARGV[2])
 return found`,
 };
+
+const TEXTS = ['name', 'version', 'release', 'mode', 'contract', 'configuration', 'baseline'] as const;
+
+/** Returns undefined if the text is not a gateway's report, because another program may have written it. */
+function toFacts(text: string): InstanceFacts | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isPlainObject(value)) return undefined;
+    const isKnown =
+      TEXTS.every((name) => typeof value[name] === 'string') &&
+      Number.isFinite(value['startedAt']) &&
+      typeof value['ready'] === 'boolean';
+    return isKnown ? (value as unknown as InstanceFacts) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Opens the list of gateways that share a Redis server and use the same key prefix. */
 export function openInstances(redis: Redis): Instances {
@@ -38,9 +56,9 @@ export function openInstances(redis: Redis): Instances {
     try {
       const reply = (await redis.run(BEAT, [key], [id, JSON.stringify(own())])) as (number | string)[];
       others = Array.from({ length: reply.length / 2 }, (_, index) => {
-        const facts = JSON.parse(String(reply[2 * index + 1])) as InstanceFacts;
-        return { ...facts, silentSeconds: Number(reply[2 * index]) };
-      });
+        const facts = toFacts(String(reply[2 * index + 1]));
+        return facts && { ...facts, silentSeconds: Number(reply[2 * index]) };
+      }).filter((one) => one !== undefined);
       heardAt = performance.now();
     } catch {
       // A failed report is ignored, because the next one follows soon.

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { readSecretFile } from '../files/secret-file.ts';
+import { MIN_SEAL_KEY } from './seal.ts';
 
 /** The `redis.tls` configuration key. The paths are absolute. */
 export interface RedisTlsOptions {
@@ -21,6 +22,10 @@ export interface RedisOptions {
   readonly username?: string;
   readonly password?: string;
   readonly passwordFile?: string;
+  /** A file whose first line is the key that seals shared pages and page counts. Without it, they are not sealed. */
+  readonly sealKeyFile?: string;
+  /** A file whose first line is the previous key. Values that it sealed are still accepted while a fleet changes keys. */
+  readonly previousSealKeyFile?: string;
   /** The sentinels, which provide the address of the current primary. */
   readonly sentinel?: {
     readonly name: string;
@@ -81,6 +86,12 @@ export const redisOptionsSchema = {
     username: { type: 'string', minLength: 1, description: 'The ACL user, unless the url contains it.' },
     password: { type: 'string', minLength: 1, description: 'The password, unless the url contains it.' },
     passwordFile: pathSchema('A file whose first line is the password.'),
+    sealKeyFile: pathSchema(
+      'A file whose first line is the key, of at least 32 characters, that seals the pages and page counts in Redis.',
+    ),
+    previousSealKeyFile: pathSchema(
+      'A file whose first line is the previous key. Values that it sealed are still accepted.',
+    ),
     sentinel: {
       type: 'object',
       description: 'The sentinels that know the current primary.',
@@ -144,6 +155,8 @@ export interface RedisSecrets {
   readonly url: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword?: string;
+  /** The keys that seal shared values, the current one first. Empty or absent if values are not sealed. */
+  readonly sealKeys?: readonly string[];
   /** Certificates and keys in PEM format. Undefined if no file is configured. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
@@ -174,6 +187,15 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
   const url = secretOf('urlFile', options.urlFile) ?? options.url;
   const password = secretOf('passwordFile', options.passwordFile) ?? options.password;
   const sentinelPassword = secretOf('sentinel.passwordFile', options.sentinel?.passwordFile);
+  const sealKeyOf = (key: 'sealKeyFile' | 'previousSealKeyFile') => {
+    const text = secretOf(key, options[key]);
+    if (text !== undefined && text.length < MIN_SEAL_KEY)
+      faults.push({ key, message: `contains a key with fewer than ${MIN_SEAL_KEY} characters` });
+    return text;
+  };
+  const sealKeys = [sealKeyOf('sealKeyFile'), sealKeyOf('previousSealKeyFile')].filter((key) => key !== undefined);
+  if (options.sealKeyFile === undefined && options.previousSealKeyFile !== undefined)
+    faults.push({ key: 'previousSealKeyFile', message: 'is set, but sealKeyFile is not' });
   const urlMessage = url === undefined ? undefined : urlFault(url, options.tls);
   if (urlMessage !== undefined)
     faults.push({ key: options.urlFile === undefined ? 'url' : 'urlFile', message: urlMessage });
@@ -187,6 +209,7 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
     url,
     password,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(sealKeys.length > 0 && { sealKeys }),
     ...(tls !== undefined && { tls }),
   };
   return { secrets, faults: [] };

@@ -353,7 +353,7 @@ export const METRICS = {
     name: 'portico_shared_cache_requests_total',
     type: 'counter',
     labels: ['result'],
-    help: 'Lookups of pages in Redis: hit, miss, invalid (purged, damaged or too old), away (not sent) or error.',
+    help: 'Lookups of pages in Redis: hit, miss, invalid (purged, damaged or too old), forged (not sealed by this fleet), away (not sent) or error.',
   },
   sharedWaits: {
     name: 'portico_shared_cache_waits_total',

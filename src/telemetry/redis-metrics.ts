@@ -43,7 +43,7 @@ interface RedisSources {
  */
 type SharedPageCounts = Readonly<Record<(typeof RESULTS)[number] | 'waits' | 'avoided', number>>;
 
-const RESULTS = ['hit', 'miss', 'invalid', 'away', 'error'] as const;
+const RESULTS = ['hit', 'miss', 'invalid', 'forged', 'away', 'error'] as const;
 
 /**
  * Upper bounds for command durations, in seconds. A server on the same network responds within the first bound. By

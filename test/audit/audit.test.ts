@@ -147,6 +147,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
       parts: { modeOf: () => 0o100640 },
     },
   ],
+  'shared-pages-not-sealed': [
+    { config: strict({ redis: { url: 'redis://127.0.0.1:1' } }) },
+    { config: strict({ redis: { url: 'redis://127.0.0.1:1', sealKeyFile: '/etc/portico/seal.key' } }) },
+  ],
   'secret-in-configuration': [
     { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) },
     { config: strict(), env: { PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' } },

@@ -24,8 +24,10 @@ function pageWith(more: Record<string, unknown> = {}): SharedPage {
   return { page: { ...page, ...more }, at };
 }
 
+const longest = { freshSeconds: 30, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
+
 const read = (value: Buffer, expectation: object = {}) =>
-  decodePage(value, { hash: 'h', now: NOW, maxBytes: 1_000, ...expectation });
+  decodePage(value, { hash: 'h', now: NOW, maxBytes: 1_000, longest, ...expectation });
 
 describe('a page as bytes', () => {
   it('is the same page when it is read', () => {
@@ -47,6 +49,17 @@ describe('a page as bytes', () => {
     expect(read(encodePage(pageWith({ storedAt: NOW + 2_001 }), 'h'))).toBeUndefined();
     const early = read(encodePage(pageWith({ storedAt: NOW + 2_000, asOf: NOW + 1_900 }), 'h'));
     expect([early?.page.storedAt, early?.page.asOf]).toEqual([NOW, NOW]);
+  });
+
+  // Another gateway may have other settings, and a value may have been planted.
+  it('is never used for longer than this gateway would use it', () => {
+    const far = Number.MAX_SAFE_INTEGER;
+    const planted = pageWith({ freshUntilAt: far, staleUntilAt: far, errorUntilAt: far });
+    expect(read(encodePage(planted, 'h'))?.page).toMatchObject({
+      freshUntilAt: NOW + 29_000,
+      staleUntilAt: NOW + 59_000,
+      errorUntilAt: NOW + 329_000,
+    });
   });
 
   it.each([

@@ -7,8 +7,11 @@ import type { PageStore } from '../../src/cache/page-store.ts';
 import { createSharedPages, followChanges, type SharedPages } from '../../src/cache/shared-pages.ts';
 import { type StoredPageInput, cacheKey } from '../../src/cache/stored-page.ts';
 import type { LogPosition, SharedChange } from '../../src/model/change-log.ts';
+import { createSeal } from '../../src/redis/seal.ts';
 import { createFakePageStore, type FakePageStore } from '../builders/fake-page-store.ts';
 import { until } from '../builders/until.ts';
+
+const LONGEST = { freshSeconds: 30, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
 
 const keyOf = (audience = 'public', target = '/list') =>
   cacheKey({ pageVersion: 'v', operationId: 'list', audience, upstreamTarget: target });
@@ -54,7 +57,15 @@ function member(overrides: Partial<PageStore> = {}, times: object = TIMES, log: 
     ...log,
   });
   const store = fake.connect(overrides);
-  const pages = createSharedPages({ store, changes, clock, maxEntryBytes: 1_000, release: 'r', times });
+  const pages = createSharedPages({
+    store,
+    changes,
+    clock,
+    maxEntryBytes: 1_000,
+    release: 'r',
+    seal: createSeal([]),
+    times,
+  });
   const own = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1_000, gzip: false }, clock);
   changes.reset({ lineage: 'one', number: 0 });
   return { memory: followChanges(own, changes, pages), pages, changes, unapplied };
@@ -65,7 +76,7 @@ const textOf = (body: Buffer | undefined): string | undefined =>
 
 /** Claims the right to fetch a page, fetches the page, and releases the claim. */
 async function fetchAt({ memory, pages }: Member, key: string, text: string, more: Partial<StoredPageInput> = {}) {
-  const claim = await pages.claim(key, { mayWait: true });
+  const claim = await pages.claim(key, { mayWait: true, longest: LONGEST });
   expect(claim.kind).toBe('fetch');
   memory.store(key, memory.beginFill([]), pageOf(text, more));
   claim.done();
@@ -75,15 +86,15 @@ describe('a shared page', () => {
   it('is found by another gateway', async () => {
     const [a, b] = [member(), member()];
     await fetchAt(a, KEY, 'x');
-    const { kind, shared } = await b.pages.claim(KEY, { mayWait: true });
+    const { kind, shared } = await b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     expect([kind, textOf(shared?.page.body)]).toEqual(['page', 'x']);
     expect(textOf(shared && b.memory.adopt(KEY, shared)?.entry.body)).toBe('x');
   });
 
   it('is fetched by one of several gateways, and the others wait for it', async () => {
     const [a, b, c] = [member(), member(), member()];
-    const first = await a.pages.claim(KEY, { mayWait: true });
-    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true }));
+    const first = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true, longest: LONGEST }));
     await until(() => b.pages.counts().waits === 1 && c.pages.counts().waits === 1);
     a.memory.store(KEY, a.memory.beginFill([]), pageOf('x'));
     first.done();
@@ -93,7 +104,7 @@ describe('a shared page', () => {
 
   it('is fetched once if another gateway stores it between the lookup and the lock', async () => {
     const a = member();
-    const first = await a.pages.claim(KEY, { mayWait: true });
+    const first = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     let storeNow = () => {
       a.memory.store(KEY, a.memory.beginFill([]), pageOf('x'));
       first.done();
@@ -108,13 +119,13 @@ describe('a shared page', () => {
         return value;
       },
     });
-    expect((await b.pages.claim(KEY, { mayWait: true })).kind).toBe('page');
+    expect((await b.pages.claim(KEY, { mayWait: true, longest: LONGEST })).kind).toBe('page');
     await until(() => fake.locks.size === 0);
   });
 
   it('is looked up once for simultaneous requests at one gateway', async () => {
     const a = member();
-    const claims = await Promise.all([1, 2, 3].map(() => a.pages.claim(KEY, { mayWait: true })));
+    const claims = await Promise.all([1, 2, 3].map(() => a.pages.claim(KEY, { mayWait: true, longest: LONGEST })));
     expect([claims.map(({ kind }) => kind), fake.lookups]).toEqual([['fetch', 'fetch', 'fetch'], 2]);
   });
 
@@ -122,8 +133,8 @@ describe('a shared page', () => {
   it('is found by a waiting gateway even if the report about it is lost', async () => {
     const a = member({ release: () => Promise.resolve() });
     const b = member();
-    const first = await a.pages.claim(KEY, { mayWait: true });
-    const waiting = b.pages.claim(KEY, { mayWait: true });
+    const first = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const waiting = b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     await until(() => b.pages.counts().waits === 1);
     a.memory.store(KEY, a.memory.beginFill([]), pageOf('x'));
     first.done();
@@ -133,8 +144,8 @@ describe('a shared page', () => {
   // A killed gateway cannot release its lock, but the lock expires.
   it('is fetched by a waiting gateway after the owner of the lock has died', async () => {
     const [a, b] = [member(), member()];
-    await a.pages.claim(KEY, { mayWait: true });
-    const waiting = b.pages.claim(KEY, { mayWait: true });
+    await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const waiting = b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     await until(() => b.pages.counts().waits === 1);
     fake.locks.clear();
     expect((await waiting).kind).toBe('fetch');
@@ -143,14 +154,14 @@ describe('a shared page', () => {
 
   it('is fetched without the lock by a gateway that has waited too long', async () => {
     const [a, b] = [member(), member({}, { ...TIMES, longestWait: 10 })];
-    await a.pages.claim(KEY, { mayWait: true });
-    expect((await b.pages.claim(KEY, { mayWait: true })).kind).toBe('fetch');
+    await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    expect((await b.pages.claim(KEY, { mayWait: true, longest: LONGEST })).kind).toBe('fetch');
   });
 
   it('keeps its lock for as long as it is fetched', async () => {
     let renewals = 0;
     const a = member({ renew: () => Promise.resolve(void (renewals += 1)) }, { ...TIMES, renew: 1 });
-    const { done } = await a.pages.claim(KEY, { mayWait: true });
+    const { done } = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     await until(() => renewals > 1);
     done();
     await until(() => fake.locks.size === 0);
@@ -159,12 +170,15 @@ describe('a shared page', () => {
   // If every gateway waited for the lock on a page that is never stored, their requests would run one after another.
   it('is fetched by all waiting gateways at once if it could not be stored, and later without a lock', async () => {
     const [a, b, c] = [member(), member(), member()];
-    const first = await a.pages.claim(KEY, { mayWait: true });
-    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true }));
+    const first = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true, longest: LONGEST }));
     await until(() => b.pages.counts().waits === 1 && c.pages.counts().waits === 1);
     first.done();
     expect((await Promise.all(waiting)).map(({ kind }) => kind)).toEqual(['fetch', 'fetch']);
-    const again = await Promise.all([a.pages.claim(KEY, { mayWait: true }), b.pages.claim(KEY, { mayWait: true })]);
+    const again = await Promise.all([
+      a.pages.claim(KEY, { mayWait: true, longest: LONGEST }),
+      b.pages.claim(KEY, { mayWait: true, longest: LONGEST }),
+    ]);
     expect([again.map(({ kind }) => kind), fake.locks.size]).toEqual([['fetch', 'fetch'], 0]);
   });
 
@@ -172,8 +186,8 @@ describe('a shared page', () => {
   // for the next ten seconds.
   it('is fetched by one of the waiting gateways if it was purged while it was fetched', async () => {
     const [a, b, c] = [member(), member(), member()];
-    const first = await a.pages.claim(KEY, { mayWait: true });
-    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true }));
+    const first = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const waiting = [b, c].map(({ pages }) => pages.claim(KEY, { mayWait: true, longest: LONGEST }));
     await until(() => b.pages.counts().waits === 1 && c.pages.counts().waits === 1);
     const fill = a.memory.beginFill(['ideas']);
     a.memory.purge(['ideas']);
@@ -190,8 +204,8 @@ describe('a shared page', () => {
   // for one another.
   it('is fetched without the lock by a gateway that has waited for two fetches in vain', async () => {
     const waiting = member({}, { ...TIMES, poll: 60_000 });
-    const owner = await member().pages.claim(KEY, { mayWait: true });
-    const claim = waiting.pages.claim(KEY, { mayWait: true });
+    const owner = await member().pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    const claim = waiting.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     await until(() => waiting.pages.counts().waits === 1);
     const store = fake.connect();
     for (let fetches = 0; fetches < 2; fetches += 1) {
@@ -209,16 +223,16 @@ describe('a shared page', () => {
 
   it('is not fetched for a refresh that another gateway is doing', async () => {
     const [a, b] = [member(), member()];
-    await a.pages.claim(KEY, { mayWait: true });
-    expect((await b.pages.claim(KEY, { mayWait: false, newerThan: 0 })).kind).toBe('busy');
+    await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
+    expect((await b.pages.claim(KEY, { longest: LONGEST, mayWait: false, newerThan: 0 })).kind).toBe('busy');
   });
 
   it('is used for a refresh only if it is newer than the page in memory', async () => {
     const [a, b] = [member(), member()];
     await fetchAt(a, KEY, 'x');
     await until(() => fake.locks.size === 0);
-    expect((await b.pages.claim(KEY, { mayWait: false, newerThan: time.now - 1 })).kind).toBe('page');
-    expect((await b.pages.claim(KEY, { mayWait: false, newerThan: time.now })).kind).toBe('fetch');
+    expect((await b.pages.claim(KEY, { longest: LONGEST, mayWait: false, newerThan: time.now - 1 })).kind).toBe('page');
+    expect((await b.pages.claim(KEY, { longest: LONGEST, mayWait: false, newerThan: time.now })).kind).toBe('fetch');
   });
 
   it('is still returned after its freshness, in case the upstream fails', async () => {
@@ -226,7 +240,7 @@ describe('a shared page', () => {
     await fetchAt(a, KEY, 'x');
     await until(() => fake.locks.size === 0);
     time.now = time.syncedAt = 1_000_000 + 61_000;
-    const { kind, shared } = await b.pages.claim(KEY, { mayWait: true });
+    const { kind, shared } = await b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     expect([kind, textOf(shared?.page.body)]).toEqual(['fetch', 'x']);
     expect(shared && b.memory.adopt(KEY, shared)?.mayServeOnError).toBe(true);
   });
@@ -245,8 +259,12 @@ describe('a shared page', () => {
   it('is looked up for callers with the same name at every gateway', async () => {
     const [a, b] = [member(), member()];
     await fetchAt(a, keyOf('caller:verified:user:alice'), 'x');
-    expect((await b.pages.claim(keyOf('caller:verified:user:alice'), { mayWait: true })).kind).toBe('page');
-    expect((await b.pages.claim(keyOf('caller:verified:user:bob'), { mayWait: true })).kind).toBe('fetch');
+    expect((await b.pages.claim(keyOf('caller:verified:user:alice'), { mayWait: true, longest: LONGEST })).kind).toBe(
+      'page',
+    );
+    expect((await b.pages.claim(keyOf('caller:verified:user:bob'), { mayWait: true, longest: LONGEST })).kind).toBe(
+      'fetch',
+    );
   });
 
   it('does not reveal the caller in its key', async () => {
@@ -260,7 +278,7 @@ describe('a shared page', () => {
     ['fails at the lock', { lock: () => Promise.reject(new Error('gone')) }, 'error'],
   ] as const)('is fetched without a lock while the store %s', async (_name, overrides, result) => {
     const a = member(overrides);
-    const claim = await a.pages.claim(KEY, { mayWait: true });
+    const claim = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     expect([claim.kind, a.pages.counts()[result]]).toEqual(['fetch', 1]);
     claim.done();
   });
@@ -276,16 +294,16 @@ describe('a shared page', () => {
     await fetchAt(a, KEY, 'x');
     await until(() => fake.locks.size === 0);
     for (const [hash, value] of fake.values) fake.values.set(hash, value.subarray(0, -1));
-    expect((await b.pages.claim(KEY, { mayWait: true })).kind).toBe('fetch');
+    expect((await b.pages.claim(KEY, { mayWait: true, longest: LONGEST })).kind).toBe('fetch');
     expect(b.pages.counts().invalid).toBe(1);
   });
 
   it('is not used if a change arrives after it was read', async () => {
     const [a, b] = [member(), member()];
-    const claim = await a.pages.claim(KEY, { mayWait: true });
+    const claim = await a.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     a.memory.store(KEY, a.memory.beginFill(['node:1']), pageOf('x'));
     claim.done();
-    const { shared } = await b.pages.claim(KEY, { mayWait: true });
+    const { shared } = await b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     b.unapplied.push({ kind: 'purge', tags: ['node:1'] });
     expect(shared && b.memory.adopt(KEY, shared)).toBeUndefined();
   });
@@ -296,14 +314,14 @@ describe('a shared page', () => {
     const own = keyOf('caller:verified:user:alice');
     for (const key of [KEY, own]) await fetchAt(a, key, 'x');
     b.changes.apply({ kind: 'demote', operation: 'list' }, 1, false);
-    const kinds = await Promise.all([KEY, own].map((key) => b.pages.claim(key, { mayWait: false })));
+    const kinds = await Promise.all([KEY, own].map((key) => b.pages.claim(key, { longest: LONGEST, mayWait: false })));
     expect(kinds.map(({ kind }) => kind)).toEqual(['fetch', 'page']);
   });
 
   it('replaces no page in memory that is newer', async () => {
     const [a, b] = [member(), member()];
     await fetchAt(a, KEY, 'old');
-    const { shared } = await b.pages.claim(KEY, { mayWait: true });
+    const { shared } = await b.pages.claim(KEY, { mayWait: true, longest: LONGEST });
     time.now += 1_000;
     b.memory.store(KEY, b.memory.beginFill([]), pageOf('new'));
     expect(textOf(shared && b.memory.adopt(KEY, shared)?.entry.body)).toBe('new');
@@ -418,7 +436,7 @@ describe('a fleet with a log that arrives late, is lost or cannot be reached', (
         case 'read': {
           let found = memory.lookup(key);
           if (found === undefined) {
-            const { kind, shared, done } = await pages.claim(key, { mayWait: false });
+            const { kind, shared, done } = await pages.claim(key, { longest: LONGEST, mayWait: false });
             if (kind === 'page' && shared !== undefined) found = memory.adopt(key, shared);
             done();
           }

@@ -77,3 +77,20 @@ it('reports every file that cannot be used, by its key', () => {
     'tls.keyFile contains no unencrypted private key in PEM format',
   ]);
 });
+
+it('reads the keys that seal shared values, and refuses short keys and a previous key alone', () => {
+  const [now, before] = ['n'.repeat(32), 'b'.repeat(32)];
+  const url = 'redis://a';
+  const sealKeyFile = file('now', now);
+  expect(read({ url, sealKeyFile }).secrets?.sealKeys).toEqual([now]);
+  expect(read({ url, sealKeyFile, previousSealKeyFile: file('before', before) }).secrets?.sealKeys).toEqual([
+    now,
+    before,
+  ]);
+  expect(faults({ url, sealKeyFile: file('short', 'planted'.repeat(4)) })).toEqual([
+    'sealKeyFile contains a key with fewer than 32 characters',
+  ]);
+  expect(faults({ url, previousSealKeyFile: file('before', before) })).toEqual([
+    'previousSealKeyFile is set, but sealKeyFile is not',
+  ]);
+});

@@ -16,6 +16,7 @@ import { connectRedis, openFleetKey, type Redis } from '../../redis/connect-redi
 import { openInstances } from '../../redis/instances.ts';
 import type { Instances } from '../../redis/instance-facts.ts';
 import { openRedisChangeLog } from '../../redis/redis-change-log.ts';
+import { createSeal, type Seal } from '../../redis/seal.ts';
 import type { RedisSecrets } from '../../redis/redis-options.ts';
 import { type DocumentParts, openSharedDocument, type SharedDocument } from '../../redis/shared-document.ts';
 import { createRedisMetrics, type RedisMetrics } from '../../telemetry/redis-metrics.ts';
@@ -86,7 +87,15 @@ export function openSharedState(
     onChange: metrics.changed,
   });
   const store = createRedisPageStore(redis);
-  const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release: packageVersion() });
+  const seal = createSeal(secrets.sealKeys ?? []);
+  let warnAgainAt = -Infinity;
+  const onForged = () => {
+    if (performance.now() < warnAgainAt) return;
+    warnAgainAt = performance.now() + FORGED_WARNING_MS;
+    logger.warn('Redis contains values that no gateway with this redis.sealKeyFile has written: they are ignored');
+  };
+  const release = packageVersion();
+  const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release, seal, onForged });
   const revocations = createRevocations({
     key: openFleetKey(redis, 'callers'),
     changes,
@@ -114,7 +123,7 @@ export function openSharedState(
       sharePageCounts(counts, {
         clock,
         maxAgeSeconds,
-        store: countStore(redis),
+        store: countStore(redis, seal, onForged),
         isSharable,
         position: follower.position,
         isValid: (key, tags, at) => follower.isValid(changingTags(key, tags), at),
@@ -148,16 +157,27 @@ export function openSharedState(
   };
 }
 
-/** Stores page counts in Redis. The keys contain callers' names, so they are hashed. */
-function countStore(redis: Redis): Parameters<typeof sharePageCounts>[1]['store'] {
+const countContextOf = (key: string) => `count\n${packageVersion()}\n${key}`;
+
+/** The time between two warnings about values that are not sealed with the fleet's key, in milliseconds. */
+const FORGED_WARNING_MS = 60_000;
+
+/** Stores sealed page counts in Redis. The keys contain callers' names, so they are hashed. */
+function countStore(redis: Redis, seal: Seal, onForged: () => void): Parameters<typeof sharePageCounts>[1]['store'] {
   const keyOf = (key: string) => redis.key(`count:${hash('sha256', `${packageVersion()}\n${key}`, 'base64url')}`);
   return {
     isAvailable: () => redis.isAvailable(),
     async get(key) {
-      const text = await redis.command(keyOf(key), ['GET', keyOf(key)]);
-      return typeof text === 'string' ? text : undefined;
+      const sealed = await redis.command(keyOf(key), ['GET', keyOf(key)], { bytes: true });
+      if (!Buffer.isBuffer(sealed)) return undefined;
+      const value = seal.open(countContextOf(key), sealed);
+      if (value === undefined) onForged();
+      return value?.toString();
     },
-    set: (key, text, ms) => redis.command(keyOf(key), ['SET', keyOf(key), text, 'PX', String(ms)]),
+    set(key, text, ms) {
+      const value = seal.seal(countContextOf(key), Buffer.from(text));
+      return redis.command(keyOf(key), ['SET', keyOf(key), value, 'PX', String(ms)]);
+    },
   };
 }
 

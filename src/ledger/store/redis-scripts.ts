@@ -237,28 +237,44 @@ redis.call('HINCRBY', base, 'dropped', removed + batch.dropped)
 return {epoch, callerKey, count(), removed}`,
 };
 
+/**
+ * The functions with which the scripts for readers read. Another program may have written to the keys: a value of the
+ * wrong kind counts as absent, and a text that is not a finite number as 0.
+ */
+const READING = `
+local function list(...)
+  local reply = redis.pcall(...)
+  return reply.err and {} or reply
+end
+local function number(text)
+  local value = tonumber(text or 0)
+  if not value or value ~= value or value < 0 or value > 9007199254740991 then return 0 end
+  return math.floor(value)
+end`;
+
 /** Returns the data that a reader needs before it reads the entries and the traffic in parts. */
 export const READ_INDEX: RedisScript = {
   source: `
 local base = KEYS[1]
 local since, hour = tonumber(ARGV[1]), tonumber(ARGV[2])
+${READING}
 local replicas = {}
-for _, name in ipairs(redis.call('ZREVRANGE', base .. ':replicas', 0, -1)) do
+for _, name in ipairs(list('ZREVRANGE', base .. ':replicas', 0, -1)) do
   local requests, violations = 0, 0
   for at = math.max(since, hour - ${REPLICA_HOURS}), hour do
-    local counts = redis.call('HMGET', base .. ':r:' .. name .. ':' .. string.format('%.0f', at), 'requests', 'violations')
-    requests = requests + tonumber(counts[1] or 0)
-    violations = violations + tonumber(counts[2] or 0)
+    local counts = list('HMGET', base .. ':r:' .. name .. ':' .. string.format('%.0f', at), 'requests', 'violations')
+    requests = requests + number(counts[1])
+    violations = violations + number(counts[2])
   end
-  table.insert(replicas, {name, redis.call('HGET', base .. ':replica-releases', name) or '',
+  table.insert(replicas, {name, list('HMGET', base .. ':replica-releases', name)[1] or '',
     redis.call('ZSCORE', base .. ':replicas', name), requests, violations})
 end
 return {
-  redis.call('HMGET', base, 'dropped', 'before', 'lostAt'),
-  redis.call('ZRANGE', base .. ':releases', 0, -1),
-  redis.call('ZREVRANGE', base .. ':seen:request', 0, -1),
-  redis.call('ZREVRANGE', base .. ':seen:response', 0, -1),
-  redis.call('HKEYS', base .. ':days'),
+  list('HMGET', base, 'dropped', 'before', 'lostAt'),
+  list('ZRANGE', base .. ':releases', 0, -1),
+  list('ZREVRANGE', base .. ':seen:request', 0, -1),
+  list('ZREVRANGE', base .. ':seen:response', 0, -1),
+  list('HKEYS', base .. ':days'),
   replicas,
 }`,
 };
@@ -267,18 +283,19 @@ return {
 export const READ_ENTRIES: RedisScript = {
   source: `
 local since, hour = tonumber(ARGV[1]), tonumber(ARGV[2])
+${READING}
 local found = {}
 for i = 3, #ARGV do
-  local fields = redis.call('HGETALL', KEYS[1] .. ':e:' .. ARGV[i])
+  local fields = list('HGETALL', KEYS[1] .. ':e:' .. ARGV[i])
   local own, sums, recent, firstHour, firstRelease = {}, {}, {}, nil, ''
   for j = 1, #fields, 2 do
     local at, release = string.match(fields[j], '^h(%d+)|(.*)$')
     if at then
-      local number = tonumber(fields[j + 1])
+      local added = number(fields[j + 1])
       at = tonumber(at)
-      if at >= since then sums[release] = (sums[release] or 0) + number end
+      if at >= since then sums[release] = (sums[release] or 0) + added end
       if hour then
-        if at > hour - 24 and at <= hour then recent[hour - at] = (recent[hour - at] or 0) + number end
+        if at > hour - 24 and at <= hour then recent[hour - at] = (recent[hour - at] or 0) + added end
         if not firstHour or at < firstHour then firstHour, firstRelease = at, release end
       end
     else
@@ -292,7 +309,8 @@ for i = 3, #ARGV do
       table.insert(releases, sum)
     end
     if hour then for ago = 23, 0, -1 do table.insert(history, recent[ago] or 0) end end
-    table.insert(found, {own.facts, own.first, own.last, own.callers, own.samples, releases, history, firstRelease})
+    table.insert(found, {own.facts, own.first or '', own.last or '', own.callers or '', own.samples or '',
+      releases, history, firstRelease})
   end
 end
 return found`,
@@ -314,11 +332,12 @@ return found`;
 export const READ_TRAFFIC: RedisScript = {
   source: `
 local since = tonumber(ARGV[2])
+${READING}
 local sums = {}
-local fields = redis.call('HGETALL', KEYS[1] .. ':t:' .. ARGV[1])
+local fields = list('HGETALL', KEYS[1] .. ':t:' .. ARGV[1])
 for i = 1, #fields, 2 do
   local hour, rest = string.match(fields[i], '^(%d+)\\n(.*)$')
-  if tonumber(hour) >= since then sums[rest] = (sums[rest] or 0) + tonumber(fields[i + 1]) end
+  if hour and tonumber(hour) >= since then sums[rest] = (sums[rest] or 0) + number(fields[i + 1]) end
 end
 ${FLAT_SUMS}`,
 };
@@ -326,10 +345,11 @@ ${FLAT_SUMS}`,
 /** Returns one replica's counts for a range of hours, as a flat list of fields and counts. */
 export const READ_REPLICA: RedisScript = {
   source: `
+${READING}
 local sums = {}
 for hour = tonumber(ARGV[2]), tonumber(ARGV[3]) do
-  local fields = redis.call('HGETALL', KEYS[1] .. ':r:' .. ARGV[1] .. ':' .. string.format('%.0f', hour))
-  for i = 1, #fields, 2 do sums[fields[i]] = (sums[fields[i]] or 0) + tonumber(fields[i + 1]) end
+  local fields = list('HGETALL', KEYS[1] .. ':r:' .. ARGV[1] .. ':' .. string.format('%.0f', hour))
+  for i = 1, #fields, 2 do sums[fields[i]] = (sums[fields[i]] or 0) + number(fields[i + 1]) end
 end
 ${FLAT_SUMS}`,
 };

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hourOf, systemClock } from '../../lib/clock.ts';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
+import { isPlainObject } from '../../lib/plain-object.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
+import { VIOLATION_CATEGORIES } from '../../model/violation.ts';
 import {
   type LedgerEntry,
   type LedgerSample,
@@ -174,21 +176,24 @@ async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Prom
   const hour = hourOf(takenAt);
   const reply = await run(READ_INDEX, [since === undefined ? 0 : hourOf(since), hour]);
   const [meta, labels, requests, responses, days, replicas] = reply as [
-    [Buffer | null, Buffer | null, Buffer | null],
+    (Buffer | null)[],
     Buffer[],
     Buffer[],
     Buffer[],
     Buffer[],
     [Buffer, Buffer, Buffer, number, number][],
   ];
-  const [dropped, before, lostAt] = meta;
-  const from = Math.max(since === undefined ? 0 : hourOf(since), Number(before ?? 0));
+  const [dropped, before, lostAt] = meta.map(toCount);
+  const from = Math.max(since === undefined ? 0 : hourOf(since), before ?? 0);
   const sums: StoredEntry[] = [];
+  let damaged = 0;
   const fingerprints = [...requests, ...responses].map(String);
   for (let at = 0; at < fingerprints.length; at += ENTRIES_PER_READ) {
     const part = fingerprints.slice(at, at + ENTRIES_PER_READ);
     const found = (await run(READ_ENTRIES, [from, history ? hour : '', ...part])) as EntryReply[];
-    sums.push(...found.map((entry) => toEntry(entry, history)));
+    const read = found.map((entry) => toEntry(entry, history)).filter((entry) => entry !== undefined);
+    damaged += found.length - read.length;
+    sums.push(...read);
   }
   const traffic = createTrafficSums();
   for (const day of days.map(Number).filter((one) => one * 24 + 23 >= from))
@@ -209,9 +214,9 @@ async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Prom
     traffic: (own?.traffic ?? traffic)
       .rows()
       .filter((row) => wanted(row.operation) && (release === undefined || row.release === release)),
-    dropped: Number(dropped ?? 0),
+    dropped: (dropped ?? 0) + damaged,
     replicas: replicas.map(toReplicaTraffic),
-    ...(lostAt !== null && { lostAt: Number(lostAt) }),
+    ...(lostAt !== undefined && { lostAt }),
   };
 }
 
@@ -219,26 +224,85 @@ type EntryReply = [Buffer, Buffer, Buffer, Buffer, Buffer, (Buffer | number)[], 
 
 type StoredEntry = Omit<LedgerEntry, 'count'>;
 
-function toEntry(reply: EntryReply, history: boolean): StoredEntry {
+/** Returns undefined if the value is not an entry, because another program may have written to the key. */
+function toEntry(reply: EntryReply, history: boolean): StoredEntry | undefined {
   const [facts, first, last, callers, samples, releases, hours, firstRelease] = reply;
-  const read = JSON.parse(String(facts)) as EntryFacts;
+  const read = toFacts(parsed(String(facts)));
+  const [firstSeenAt, lastSeenAt] = [toCount(first), toCount(last)];
+  if (read === undefined || firstSeenAt === undefined || lastSeenAt === undefined) return undefined;
   const lines = String(samples).split('\n').filter(Boolean);
   return {
     ...read,
-    // JSON omits undefined fields.
-    operation: read.operation,
-    status: read.status,
-    suggestion: read.suggestion,
-    firstSeenAt: Number(first),
-    lastSeenAt: Number(last),
+    firstSeenAt,
+    lastSeenAt,
     callers: estimateDistinct(callers),
     releases: Object.fromEntries(pairsOf(releases)),
-    samples: lines.map((line) => {
-      const { requestId, seenAt, found } = JSON.parse(line) as LedgerSample;
-      return { requestId, seenAt, found };
-    }),
+    samples: lines.map((line) => toSample(parsed(line))).filter((sample) => sample !== undefined),
     ...(history && { history: { hours, firstRelease: String(firstRelease) } }),
   };
+}
+
+/** Returns a stored time or count, or undefined if the value is not one. */
+function toCount(value: Buffer | null): number | undefined {
+  const text = String(value ?? '');
+  const number = Number(text);
+  return text !== '' && Number.isFinite(number) && Math.abs(number) <= LATEST_MS ? number : undefined;
+}
+
+/** The largest time that a `Date` can represent, in epoch milliseconds. */
+const LATEST_MS = 8.64e15;
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value);
+const oneOf =
+  <T extends string>(words: readonly T[]) =>
+  (value: unknown): value is T =>
+    isText(value) && words.includes(value as T);
+
+const isCheck = oneOf([...CHECK_NAMES, 'upstream']);
+const isDirection = oneOf(['request', 'response']);
+const isCategory = oneOf(VIOLATION_CATEGORIES);
+const isLocation = oneOf(['path', 'query', 'header', 'body', 'status', 'method']);
+const isCandidate = oneOf(['newly-refused', 'newly-accepted']);
+
+function toFacts(value: Readonly<Record<string, unknown>>): EntryFacts | undefined {
+  const { fingerprint, check, direction, category, location, keyword, schemaPath, candidate } = value;
+  const { operation, status, at, message, suggestion } = value;
+  const isStatus = status === undefined || Number.isSafeInteger(status);
+  if (!isText(fingerprint) || !isCheck(check) || !isDirection(direction) || !isCategory(category)) return undefined;
+  if (!isLocation(location) || !isText(keyword) || !isText(schemaPath) || !isText(at) || !isText(message))
+    return undefined;
+  if (!isTextOrAbsent(operation) || !isStatus || !isTextOrAbsent(suggestion)) return undefined;
+  if (candidate !== undefined && !isCandidate(candidate)) return undefined;
+  return {
+    fingerprint,
+    check,
+    direction,
+    category,
+    location,
+    keyword,
+    schemaPath,
+    at,
+    message,
+    ...(candidate !== undefined && { candidate }),
+    operation,
+    status: status as number | undefined,
+    suggestion,
+  };
+}
+
+function toSample({ requestId, seenAt, found }: Readonly<Record<string, unknown>>): LedgerSample | undefined {
+  const isSample = isText(requestId) && typeof seenAt === 'number' && Math.abs(seenAt) <= LATEST_MS;
+  return isSample && isTextOrAbsent(found) ? { requestId, seenAt, found } : undefined;
 }
 
 /** Returns the counts for the requested release, or for all releases. */
@@ -329,7 +393,7 @@ function toReplicaTraffic([replica, release, lastSeenAt, requests, violations]: 
   return {
     replica: String(replica),
     release: String(release),
-    lastSeenAt: Number(lastSeenAt),
+    lastSeenAt: toCount(lastSeenAt) ?? 0,
     requests,
     violations,
   };

@@ -1,7 +1,7 @@
 import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { audienceOf } from '../../cache/stored-page.ts';
 import { etagOf } from '../../cache/representation.ts';
-import { mayBypass } from '../../cache/may-store.ts';
+import { longestFreshness, mayBypass } from '../../cache/may-store.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import type { SharedPages } from '../../cache/shared-pages.ts';
 import { tagsOf } from '../../cache/tags.ts';
@@ -38,14 +38,21 @@ export function cachePage(services: CachePageServices): StagePlanner {
     name: 'cache-page',
     plan(planned) {
       if (planned.cache === undefined) return undefined;
-      return (next) => createCachePageHandler(planned, services, next);
+      const { cache: options } = planned;
+      return (next) => createCachePageHandler(planned, options, services, next);
     },
   };
 }
 
-function createCachePageHandler(planned: PlannedOperation, services: CachePageServices, next: Handler): Handler {
+function createCachePageHandler(
+  planned: PlannedOperation,
+  options: Parameters<typeof longestFreshness>[0],
+  services: CachePageServices,
+  next: Handler,
+): Handler {
   const { cache, sharedPages, earlyRefresh = 0 } = services;
   const { operation } = planned;
+  const longest = longestFreshness(options);
   const refreshing = new Set<string>();
 
   const fetchPage = async (exchange: Exchange, key: string): Promise<Reply> => {
@@ -110,7 +117,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     end: () => void,
   ) => {
     const newerThan = cache.lookup(key)?.entry.storedAt ?? -Infinity;
-    const { kind, shared, done } = await pages.claim(key, { mayWait: false, newerThan });
+    const { kind, shared, done } = await pages.claim(key, { mayWait: false, newerThan, longest });
     if (kind === 'busy') {
       setTimeout(end, BUSY_MS).unref();
     } else if (kind === 'page' && shared !== undefined && cache.adopt(key, shared) !== undefined) {
@@ -159,7 +166,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
 
   /** Serves a page that another gateway has fetched, or fetches it on behalf of all gateways. */
   const fillOnce = async (exchange: Exchange, key: string, pages: SharedPages): Promise<Reply> => {
-    const { kind, shared, done } = await pages.claim(key, { mayWait: true });
+    const { kind, shared, done } = await pages.claim(key, { mayWait: true, longest });
     const found = shared === undefined ? cache.lookup(key) : cache.adopt(key, shared);
     if (kind === 'page' && found !== undefined && found.state !== 'expired')
       return serveFound(exchange, key, found, 'shared');
