@@ -86,8 +86,8 @@ function withoutEffects(
       ...shared,
       pages: shared.pages && {
         ...shared.pages,
-        async claim(key) {
-          const found = await shared.pages?.peek(key);
+        async claim(key, { longest }) {
+          const found = await shared.pages?.peek(key, longest);
           return { kind: found === undefined ? 'fetch' : 'page', shared: found, done: nothing };
         },
         put: nothing,

@@ -60,8 +60,8 @@ export interface SharedPages {
    * rejects.
    */
   claim(key: string, need: Need): Promise<Claim>;
-  /** Looks up a page that may be served, without acquiring a lock. Never rejects. */
-  peek(key: string): Promise<SharedPage | undefined>;
+  /** Looks up a page that may be served for no longer than `longest`, without acquiring a lock. Never rejects. */
+  peek(key: string, longest: Freshness): Promise<SharedPage | undefined>;
   /**
    * Stores a page for all gateways, in the background. `at` is the position in the log of changes at which the page's
    * fetch began.
@@ -310,10 +310,11 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 
   return {
     claim,
-    async peek(key) {
+    async peek(key, longest) {
       if (!isSharable(key) || !store.isAvailable() || changes.position() === undefined) return undefined;
-      const found = await read(key, hashOf(key)).catch(() => 'miss' as const);
-      return typeof found !== 'string' && isUseful(found, { mayWait: false }) ? found : undefined;
+      const need = { mayWait: false, longest };
+      const found = await read(key, hashOf(key), need).catch(() => 'miss' as const);
+      return typeof found !== 'string' && isUseful(found, need) ? found : undefined;
     },
     async compress(body) {
       const hash = `gzip-${digest('sha256', body, 'base64url')}`;
