@@ -87,7 +87,10 @@ interface ExecutionRow {
   readonly status: string;
 }
 
-/** Renders a GDPR job. Only a finished job has `executions`, each with the absolute URL of its status. */
+/**
+ * Renders a GDPR job. Only a finished job has `executions`, each with the absolute URL of its status. `userId` is the user
+ * who scheduled the job (choice `job-user`).
+ */
 export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<string, unknown> {
   const { sql, url } = context;
   const shown = {
@@ -115,7 +118,10 @@ type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: st
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);
 
-/** Parses the uploaded CSV file: a header with the allowed columns, followed by one row per user. */
+/**
+ * Parses the uploaded CSV file: a header with the allowed columns, followed by one row per user. The texts of the problems
+ * are choices (choice `csv-errors`).
+ */
 export function parseGdprCsv(content: string): GdprCsv {
   let records: string[][];
   try {

@@ -223,8 +223,8 @@ function allowedMethods(path: string): string {
 }
 
 /**
- * Assembles the reference server's Express app: the routes, HTML error pages for all other requests, and the chaos
- * rules.
+ * Assembles the reference server's Express app: the routes, HTML error pages for all other requests (choice
+ * `html-errors`), and the chaos rules. Routes ignore parameters that they do not read (choice `unknown-parameters`).
  */
 function createReferenceApp(context: ReferenceContext, options: ReferenceAppOptions): Express {
   const respond = async (

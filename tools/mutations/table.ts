@@ -1109,8 +1109,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/lib/bounded-json.ts',
     find: 'if (depth > maxDepth) return',
     replace: 'if (depth >= maxDepth) return',
-    test: 'test/comments/redact-members.test.ts',
-    why: 'a body of exactly the maximum depth is treated as malformed',
+    test: 'test/lib/bounded-json.test.ts',
+    why: 'a body of exactly the maximum depth is refused',
   },
   // gdpr
   {

@@ -63,7 +63,7 @@ export function plainError(status: number, message: string): LegacyResponse {
 
 /**
  * Returns the response for a missing permission: status 401 without a challenge, in the form `{errors: {message}}`,
- * with an HTML line break in the message (docs/field-facts.md, grade D).
+ * with an HTML line break in the message (docs/field-facts.md, grade D; choice `permission-401`).
  */
 export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";
@@ -75,17 +75,17 @@ export function badCredential(): LegacyResponse {
   return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }
 
-/** Returns the response for a missing credential: status 401 with a challenge and an empty body. */
+/** Returns the response for a missing credential: an empty 401 with a challenge (choice `credential-401`). */
 export function missingCredential(): LegacyResponse {
   return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
 }
 
-/** Returns status 400 for an invalid id in the path. The message is the one documented for job ids. */
+/** Returns status 400 for an invalid id. The message is the one documented for job ids (choice `id-malformed`). */
 export function invalidId(name: string): LegacyResponse {
   return plainError(400, `The provided '${name}' is/are invalid`);
 }
 
-/** Returns status 404 for a well-formed id that does not exist. */
+/** Returns status 404 for a well-formed id that does not exist, as documented for jobs (choice `id-unknown`). */
 export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }

@@ -27,7 +27,7 @@ const FOLLOWER_SORTS: ReadonlyMap<string, string> = new Map([
 
 /**
  * Renders a follow relation. The specification does not show the relation's fields, so the reference server defines its
- * own fields.
+ * own fields (choice `follow-relation`).
  */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
@@ -43,7 +43,7 @@ function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<
 
 /**
  * Returns one page of followers as users, or as follow relations if `details=true`. The first page is page 0.
- * `active=false` also includes inactive followers.
+ * `active=false` also includes inactive followers. All other values are the defaults (choice `details-and-active`).
  */
 export function listFollowers(sql: Sql, { query }: LegacyRequest, followed: Followed): Record<string, unknown> {
   const details = query.get('details')?.toLowerCase() === 'true';

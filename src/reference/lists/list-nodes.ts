@@ -21,7 +21,9 @@ const COMMENTS = "(SELECT COUNT(*) FROM nodes c WHERE c.parent_id = n.id AND c.t
 const USED = `(SELECT COALESCE(MAX(t.used_count), 0) FROM node_topics nt JOIN topics t ON t.id = nt.topic_id
   WHERE nt.node_id = n.id)`;
 
-/** The ORDER BY term for each sort name, in the order of `sorts`. `n` stands for the nodes table. */
+/**
+ * The ORDER BY term for each sort name, in the order of `sorts` (choice `sort-orders`). `n` stands for the nodes table.
+ */
 const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['active', 'n.last_active_at DESC'],
   ['newest', 'n.created_at DESC'],
@@ -40,7 +42,10 @@ const NODE_SORTS: ReadonlyMap<string, string> = new Map([
 /** The sort names that node lists return in `sorts`. */
 export const NODE_SORT_NAMES: readonly string[] = [...NODE_SORTS.keys()];
 
-/** Returns one page of the nodes that the caller may see, in the list envelope. */
+/**
+ * Returns one page of the nodes that the caller may see, in the list envelope. An unknown sort order is ignored (choice
+ * `sort-unknown`), and 15 is also the default page size of questions (choice `page-size-questions`).
+ */
 export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing): Record<string, unknown> {
   const { query, caller } = request;
   const { types, condition, defaultSort, toItem } = listing;

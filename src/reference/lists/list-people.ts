@@ -7,6 +7,7 @@ import { listPage } from './paging.ts';
 
 const PAGES = { firstPage: 1, size: 35 } as const;
 
+// The names are known from vendor documentation (choice `sort-names`).
 const USER_SORTS: ReadonlyMap<string, string> = new Map([
   ['reputation', 'u.reputation DESC, u.id'],
   ['username', 'u.username COLLATE NOCASE, u.id'],

@@ -12,8 +12,9 @@ function integer(text: string | null): number | undefined {
 }
 
 /**
- * Reads `page` and `pageSize`. Values that are not numbers are ignored. If a list begins with page 1, a request for
- * page 0 returns page 1. The page size is not limited, because no maximum is documented.
+ * Reads `page` and `pageSize`. Values that are not numbers are ignored (choice `page-malformed`). If a list begins with
+ * page 1, a request for page 0 returns page 1 (choice `page-zero`). The page size is not limited, because no maximum is
+ * documented (choice `page-size-unbounded`).
  */
 export function readPageRequest(query: URLSearchParams, defaults: PageDefaults) {
   const requested = integer(query.get('pageSize'));
@@ -41,7 +42,7 @@ interface List<Row> {
 
 /**
  * Returns one page of a list in the envelope. A page after the last page is empty rather than an error, because clients
- * request pages 1 to 5 without checking whether they exist.
+ * request pages 1 to 5 without checking whether they exist (choice `page-beyond`).
  */
 export function listPage<Row>(sql: Sql, query: URLSearchParams, defaults: PageDefaults, list: List<Row>) {
   const { columns, from, values, order, sort, sorts, toItem } = list;

@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** Selects the fields of an item by dotted paths. */
+/** Selects the fields of an item by dotted paths (choice `projection-paths`). */
 export interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];

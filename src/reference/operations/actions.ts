@@ -6,7 +6,10 @@ import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';
 import { type ActionRow, nextId, type NodeRow, type Sql } from '../store/sql.ts';
 
-/** Operation 7: the action log, newest action first. Clients request older actions with the `moreResults` parameter. */
+/**
+ * Operation 7: the action log, newest action first. Clients request older actions with the `moreResults` parameter (choice
+ * `more-results`).
+ */
 export const listActions: LegacyRoute = {
   operation: 7,
   method: 'GET',

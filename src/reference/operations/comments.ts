@@ -21,7 +21,10 @@ export const getComment: LegacyRoute = {
   },
 };
 
-/** Operation 5: the comments directly below a node, oldest first. The response is an array, without an envelope. */
+/**
+ * Operation 5: the comments directly below a node, oldest first (choice `all-comments`). The response is an array, without
+ * an envelope.
+ */
 export const listNodeComments: LegacyRoute = {
   operation: 5,
   method: 'GET',
@@ -55,7 +58,10 @@ export const listAnswerComments: LegacyRoute = {
   },
 };
 
-/** Comment write (inferred): adds a comment to a node. A reply to a private comment inherits its visibility. */
+/**
+ * Comment write (inferred): adds a comment to a node. A reply to a private comment inherits its visibility. The status, the
+ * texts of errors and the names of the options are choices (choice `comment-writes`).
+ */
 export const createComment: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/node/:nodeId/comment.json',

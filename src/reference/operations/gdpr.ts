@@ -10,7 +10,10 @@ function contentOf(body: unknown): string {
   return content;
 }
 
-/** Operation 1: stores the users listed in a CSV file. The schedule route creates jobs for the stored file. */
+/**
+ * Operation 1: stores the users listed in a CSV file, and returns a number (choice `file-id`). The schedule route creates
+ * jobs for the stored file.
+ */
 export const uploadGdprFile: LegacyRoute = {
   operation: 1,
   method: 'POST',

@@ -19,8 +19,8 @@ export function findNodeToMark(sql: Sql, { caller, param }: LegacyRequest): Node
 }
 
 /**
- * Operation 12: turns a community wiki into an ordinary node and cancels its `wikified` action. If the node is not a
- * community wiki, the response is an HTML page with status 401, as on the legacy server.
+ * Operation 12: turns a community wiki into an ordinary node and cancels its last `wikified` action (choice
+ * `wiki-action`). If the node is not a community wiki, the response is an HTML page with status 401 (choice `wiki-twice`).
  */
 export const cancelWiki: LegacyRoute = {
   operation: 12,
@@ -43,7 +43,7 @@ export const cancelWiki: LegacyRoute = {
 
 /**
  * Operation 11: removes the caller's favorite and cancels its action. Refuses the request with status 400 if the node
- * is not a favorite of the caller.
+ * is not a favorite of the caller (choice `favorite-twice`).
  */
 export const unmarkFavorite: LegacyRoute = {
   operation: 11,

@@ -42,7 +42,10 @@ export const listIdeas: LegacyRoute = {
 
 const FORBIDDEN = "Attachments is disabled or you don't have permission to add attachments to this issue.";
 
-/** Operation 3: copies a node's attachments to an issue over HTTP and returns the tracker's attachment objects. */
+/**
+ * Operation 3: copies a node's attachments to an issue over HTTP and returns the tracker's attachment objects. All errors
+ * except the documented 403 are choices (choice `tracker-errors`).
+ */
 export const copyAttachments: LegacyRoute = {
   operation: 3,
   method: 'POST',

@@ -27,7 +27,7 @@ export function visibleNodes(caller: Caller): SqlCondition {
 
 /**
  * Finds a node of one of the given types, or of any type if none are given. Refuses the request with status 404 if the
- * node does not exist, or with the permission error if the caller may not see it.
+ * node does not exist, or with the permission error if the caller may not see it (choice `hidden-comment`).
  */
 export function findNode(sql: Sql, id: number, caller: Caller, ...types: readonly string[]): NodeRow {
   const node = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', id);
