@@ -142,6 +142,9 @@ const BESIDE_NO_SOURCE = [
   'contract/generated-schemas.test.ts',
   // This test compares the whole contract with the legacy server's known behavior.
   'contract/quirks.test.ts',
+  // These tests go through the whole contract, and from samples to a contract with the learned overlay.
+  'contract/inferred-statements.test.ts',
+  'learn/clean-traffic.test.ts',
   // This test sends requests with an unsupported `Expect` header. Those requests never reach the public app.
   'http/expectation.test.ts',
   // This test compares the plans of all operations with a snapshot.

@@ -17,6 +17,9 @@ export interface SchemaObject {
   readonly 'x-pii'?: string;
   readonly 'x-private-field'?: boolean;
   readonly 'x-expected'?: readonly string[];
+  readonly 'x-expected-type'?: string | readonly string[];
+  readonly 'x-expected-minimum'?: number;
+  readonly 'x-expected-maximum'?: number;
   readonly 'x-expected-pattern'?: string;
   readonly 'x-expected-enum'?: readonly string[];
   readonly [keyword: string]: unknown;

@@ -1,5 +1,6 @@
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
+import { parseExact } from '../lib/exact-json.ts';
 import { survives } from './compile/decode-parameters.ts';
 import { type Item, itemPlace, itemsOf, type ParameterValues, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
@@ -36,10 +37,14 @@ const pageWithinCount: SemanticRule = {
   },
 };
 
-/** Requires that a comment have recipients only if its visibility is `recipients`. */
+/**
+ * Expects a comment to have recipients only if its visibility is `recipients`. The specification states this for
+ * requests that set the fields, not for responses that show them.
+ */
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
-  description: '`recipients` is present only with the visibility `recipients`.',
+  description: '`recipients` is expected only with the visibility `recipients`.',
+  isAdvisory: true,
   reads: ['visibility', 'recipients'],
   excerpt: (item) => [`${item}/visibility`, `${item}/recipients`],
   check: (json, operation) =>
@@ -47,7 +52,7 @@ const recipientsVisibility: SemanticRule = {
       .filter(({ value }) => toArray(value['recipients']).length > 0 && value['visibility'] !== 'recipients')
       .map(({ at }) => ({
         at: `${at}/recipients`,
-        message: 'recipients must be present only with the visibility recipients',
+        message: 'recipients is expected only with the visibility recipients',
       })),
 };
 
@@ -91,13 +96,13 @@ const spaceFilter: SemanticRule = {
   name: 'space-filter',
   description: 'If the request contains `spaceId`, the `containerIds` of every item that has them contain that id.',
   reads: ['containerIds'],
+  requestedId: ({ spaceId }) => spaceId,
   appliesTo: ({ spaceId }) => spaceId !== undefined,
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
-    // Parsing rounds numbers above 2^53 in the body, so `spaceId` is rounded in the same way before the comparison.
-    const space = Number(spaceId);
+    const isSpace = (id: unknown) => isSameId(id, spaceId ?? '');
     return itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).includes(space))
+      .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).some(isSpace))
       .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must contain the requested space' }));
   },
 };
@@ -107,6 +112,7 @@ const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   description: 'The action is canceled, its verb is `favorited`, and its node is the requested one.',
   reads: ['result'],
+  requestedId: ({ path }) => path['nodeId'],
   excerpt: () => excerptOfResult('favoriteAction'),
   check: (json, _, parameters) => canceledResult(json, 'favoriteAction', 'favorited', parameters),
 };
@@ -118,6 +124,7 @@ const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   description: 'The action is canceled, its verb is `wikified`, and its node is the requested one.',
   reads: ['result'],
+  requestedId: ({ path }) => path['nodeId'],
   excerpt: () => excerptOfResult('wikifyAction'),
   check: (json, _, parameters) => canceledResult(json, 'wikifyAction', 'wikified', parameters),
 };
@@ -165,16 +172,25 @@ const newestFirst: SemanticRule = {
   },
 };
 
-/** Creates a rule that requires every item to have one of the given types. */
-function onlyTypes(name: string, ...types: readonly string[]): SemanticRule {
+/** The types of nodes that the specification names. */
+const NODE_TYPES = ['question', 'answer', 'comment', 'idea', 'kbentry', 'ideacomment'] as const;
+
+/**
+ * Creates a rule that forbids items with the type of another node. The specification only gives examples of types, so
+ * a type that it does not name is not forbidden; the schema reports it. The format of the parameter `type` is not
+ * shown, so the rule does not apply to requests that select types with it.
+ */
+function onlyTypes(name: string, ...types: readonly (typeof NODE_TYPES)[number][]): SemanticRule {
+  const others: ReadonlySet<unknown> = new Set(NODE_TYPES.filter((type) => !types.includes(type)));
   return {
     name,
-    description: `Every item has the type ${types.map((type) => `\`${type}\``).join(' or ')}.`,
+    description: `No item has a node type other than ${types.map((type) => `\`${type}\``).join(' or ')}, unless the request contains \`type\`.`,
     reads: ['type'],
+    appliesTo: ({ query }) => !query.has('type'),
     excerpt: (item) => [`${item}/type`],
     check: (json, operation) =>
       itemsOf(operation.itemsAt, json)
-        .filter(({ value: { type } }) => type !== undefined && !types.some((known) => known === type))
+        .filter(({ value: { type } }) => others.has(type))
         .map(({ at }) => ({ at: `${at}/type`, message: `type must be ${types.join(' or ')} here` })),
   };
 }
@@ -190,6 +206,7 @@ const RULES: readonly SemanticRule[] = [
   unwikifyResult,
   actionPageSize,
   newestFirst,
+  onlyTypes('only-questions', 'question'),
   // The type of an article is `kbentry`.
   onlyTypes('only-kbentry', 'kbentry'),
   onlyTypes('only-ideas', 'idea'),
@@ -228,6 +245,14 @@ export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: Rul
 /** The maximum number of findings per rule. Without a limit, a rule could report every item in a long list. */
 const MAX_FINDINGS = 500;
 
+/** A response body for the semantic rules. */
+interface ReadBody {
+  /** The parsed body, in which integers above 2^53 are rounded. */
+  readonly json: unknown;
+  /** The text of the body as UTF-8. Undefined if it is not known. */
+  readonly bytes?: Buffer | undefined;
+}
+
 /**
  * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
  * violation, either at the same location or in a field that the rule reads.
@@ -235,18 +260,22 @@ const MAX_FINDINGS = 500;
 export function checkSemantics(
   operation: Operation,
   parameters: ParameterValues,
-  json: unknown,
+  { json, bytes }: ReadBody,
   broken: readonly Violation[],
 ): Violation[] {
   const rules = applicableRules(operation, parameters);
   return operation.semanticRules.flatMap((name, index) => {
     const rule = (rules & (1 << index)) === 0 ? undefined : SEMANTIC_RULES.get(name);
     if (rule === undefined) return [];
+    // A requested id that a number can represent is never equal to a rounded one.
+    const isRounded = bytes !== undefined && !Number.isSafeInteger(Number(rule.requestedId?.(parameters) ?? 0));
     return rule
-      .check(json, operation, parameters)
+      .check(isRounded ? parseExact(bytes) : json, operation, parameters)
       .slice(0, MAX_FINDINGS)
       .filter(({ at }) => !followsFrom(broken, rule, at))
-      .map(({ at, message }) => responseViolation('semantic', 'body', at, name, message));
+      .map(({ at, message }) =>
+        responseViolation(rule.isAdvisory === true ? 'advisory' : 'semantic', 'body', at, name, message),
+      );
   });
 }
 
@@ -273,8 +302,15 @@ interface SemanticRule {
   readonly name: string;
   /** What the rule requires, for readers of the console's API docs and of docs/contract.md. */
   readonly description: string;
+  /** True if the rule only states what is expected. A response that does not meet it is still valid. */
+  readonly isAdvisory?: true;
   /** The item fields that the rule reads. If a projection may have removed one of them, the rule is skipped. */
   readonly reads: readonly string[];
+  /**
+   * Returns the requested id, as written in the request, that the rule compares with ids in the response. If a number
+   * cannot represent it, the ids in the body that `check` receives are not rounded but strings of digits.
+   */
+  readonly requestedId?: (parameters: ParameterValues) => string | undefined;
   /** Returns whether the rule applies to a request with the given parameters. By default, it always applies. */
   readonly appliesTo?: (parameters: ParameterValues) => boolean;
   /**
@@ -304,6 +340,17 @@ function actionsOf(json: unknown): Item[] {
 const excerptOfResult = (member: string) =>
   ['canceled', 'verb', 'node/id'].map((field) => `/result/${member}/${field}`);
 
+const DIGITS = /^\d+$/;
+
+/**
+ * Returns whether an id in a response is the requested one. An id above 2^53 is a string of digits if the body's text
+ * is known, and rounded otherwise.
+ */
+function isSameId(id: unknown, requested: string): boolean {
+  if (typeof id === 'number') return id === Number(requested);
+  return id === requested.replace(/^0+(?=\d)/, '');
+}
+
 /**
  * Checks the response to removing a favorite or a wiki mark. Its action must be canceled, have the expected verb and
  * refer to the requested node.
@@ -313,12 +360,13 @@ function canceledResult(json: unknown, member: string, verb: string, { path }: P
   if (!action) return [];
   const at = `/result/${member}`;
   const findings: Finding[] = [];
-  if (action['canceled'] !== true) findings.push({ at: `${at}/canceled`, message: `${member} must be canceled` });
+  // If `canceled` is absent, the schema reports it.
+  if (Object.hasOwn(action, 'canceled') && action['canceled'] !== true)
+    findings.push({ at: `${at}/canceled`, message: `${member} must be canceled` });
   if (action['verb'] !== verb) findings.push({ at: `${at}/verb`, message: `${member} must have the verb ${verb}` });
   const { nodeId = '' } = path;
   const id = toObject(action['node'])?.['id'];
-  // Parsing rounds numbers above 2^53 in the body, so `nodeId` is rounded in the same way before the comparison.
-  if (typeof id === 'number' && /^\d+$/.test(nodeId) && id !== Number(nodeId))
+  if ((typeof id === 'number' || typeof id === 'string') && DIGITS.test(nodeId) && !isSameId(id, nodeId))
     findings.push({ at: `${at}/node/id`, message: `${member} must concern the requested node` });
   return findings;
 }

@@ -23,7 +23,13 @@ export interface ParameterValues {
   readonly v1: boolean;
 }
 
-/** The fields that a caller selects for each item, as dotted paths. */
+/** The path of a whole item in a projection. */
+export const WHOLE_ITEM = '';
+
+/**
+ * The fields that a caller selects for each item, as dotted paths relative to the item. `WHOLE_ITEM` stands for all of
+ * its fields.
+ */
 export interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];

@@ -5,6 +5,7 @@ export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly required?: readonly string[];
   readonly 'x-expected'?: readonly string[];
+  readonly 'x-expected-type'?: string | readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;
   readonly items?: SchemaNode | boolean;
   readonly allOf?: readonly (SchemaNode | boolean)[];

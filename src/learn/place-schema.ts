@@ -97,7 +97,7 @@ const NEUTRAL_KEYWORDS = new Set([
 ]);
 
 function isOpen({ schema }: Site): boolean {
-  const types = schema.type === undefined ? ['object'] : [schema.type].flat();
+  const types = [typeOf(schema) ?? 'object'].flat();
   if (types.join() !== 'object') return false;
   return Object.keys(schema).every((keyword) => NEUTRAL_KEYWORDS.has(keyword) || keyword.startsWith('x-'));
 }
@@ -148,10 +148,14 @@ function membersNamedIn(sites: readonly Site[], list: 'required' | 'x-expected')
 
 /** Returns the lists of types that apply to a value. The value must match one type from each list. */
 function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
-  return sites.flatMap(({ schema, alternative }) =>
-    alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
-  );
+  return sites.flatMap(({ schema, alternative }) => {
+    const types = typeOf(schema);
+    return alternative === true || types === undefined ? [] : [[types].flat()];
+  });
 }
+
+/** Returns the type or types that a schema requires or expects. Undefined if it describes none. */
+export const typeOf = (schema: SchemaNode): SchemaNode['type'] => schema.type ?? schema['x-expected-type'];
 
 /** A schema and its JSONPath in the document. */
 export interface Site {

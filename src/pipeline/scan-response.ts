@@ -70,6 +70,7 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
       status,
       mediaType,
       json,
+      bytes,
       scanned: differences,
     });
     // The whole body is needed to describe the violations in an invalid response.

@@ -167,12 +167,11 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   // `mergeObject` merges all keywords for objects together, because the effect of `additionalProperties` depends on
   // `properties`.
   ...['properties', 'required', 'x-expected', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
-  [
-    'type',
-    (rules, value) => {
-      rules.kinds &= [value].flat().reduce<number>((bits, name) => bits | (KINDS[String(name)] ?? 0), 0);
-    },
-  ],
+  ['type', (rules, value) => restrictKinds(rules, value)],
+  // A value of another type or outside the expected bounds is valid, but it has to be reported, so such a body is parsed.
+  ['x-expected-type', (rules, value) => restrictKinds(rules, value)],
+  ['x-expected-minimum', (rules, value) => (rules.minimum = Math.max(rules.minimum, Number(value)))],
+  ['x-expected-maximum', (rules, value) => (rules.maximum = Math.min(rules.maximum, Number(value)))],
   ['minimum', (rules, value) => (rules.minimum = Math.max(rules.minimum, Number(value)))],
   ['maximum', (rules, value) => (rules.maximum = Math.min(rules.maximum, Number(value)))],
   ['minLength', (rules, value) => (rules.minLength = Math.max(rules.minLength, Number(value)))],
@@ -201,6 +200,11 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
     },
   ],
 ]);
+
+/** Allows only values of the given type, or of one of the given types. */
+function restrictKinds(rules: ValueRules, types: unknown): void {
+  rules.kinds &= [types].flat().reduce<number>((bits, name) => bits | (KINDS[String(name)] ?? 0), 0);
+}
 
 /**
  * Sets the expectation for a string. Throws if the string already has an expectation, because the scan can record only

@@ -45,7 +45,14 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
 export function judge(
   id: string,
   json: unknown,
-  more: { query?: string; ids?: string; status?: number; mediaType?: string | undefined; isEmpty?: boolean } = {},
+  more: {
+    query?: string;
+    ids?: string;
+    status?: number;
+    mediaType?: string | undefined;
+    isEmpty?: boolean;
+    bytes?: Buffer;
+  } = {},
 ): ResponseFindings {
   const one = operation(id);
   const names = one.parameters.filter((parameter) => parameter.location === 'path').map((parameter) => parameter.name);
@@ -57,6 +64,7 @@ export function judge(
     mediaType,
     json,
     isEmpty: more.isEmpty === true,
+    bytes: more.bytes,
   });
 }
 

@@ -4,8 +4,21 @@ import { checkSemantics, SEMANTIC_RULES } from '../../src/contract/semantic-rule
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { createScanResponse } from '../../src/pipeline/scan-response.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
 import { exchangeWith, violationWith } from '../builders/exchange.ts';
 import { bent, contract, example, found, judge, operation as operationOf } from './sample.ts';
+
+/** Returns the bytes of an example with the given JSON text at a path. */
+const bytesOf = (json: unknown, path: string, text: string) =>
+  Buffer.from(JSON.stringify(bent(json, path, 'PLACE')).replace('"PLACE"', text));
+
+/** Returns the example of a success response with the given members in each item. */
+function itemsWith(id: string, members: object): unknown {
+  const body = exampleOf(id);
+  const change = (item: object) => Object.assign(item, members);
+  if (Array.isArray(body)) return body.map(change);
+  return Array.isArray(body.list) ? { ...body, list: body.list.map(change) } : change(body);
+}
 
 interface Case {
   readonly rule: string;
@@ -200,6 +213,14 @@ const CASES: readonly Case[] = [
     blind: 'exclude=type',
   },
   {
+    rule: 'only-questions',
+    operation: 'listQuestions',
+    sample: example('questions'),
+    broken: bent(example('questions'), 'list.0.type', 'answer'),
+    at: '/list/0/type',
+    blind: 'exclude=type',
+  },
+  {
     rule: 'only-comments',
     operation: 'getComment',
     sample: bent(example('comment'), 'type', 'ideacomment'),
@@ -251,15 +272,17 @@ describe.each(CASES)('the rule $rule on $operation (docs/rules.md §7)', (one) =
   });
 
   it(`reports ${at}`, () => {
-    const { violations } = judge(operation, broken, more);
-    expect(violations).toMatchObject([{ category: 'semantic', location: 'body', keyword: rule, at }]);
+    const { violations, reported } = judge(operation, broken, more);
+    const category = SEMANTIC_RULES.get(rule)?.isAdvisory === true ? 'advisory' : 'semantic';
+    expect([...violations, ...reported]).toMatchObject([{ category, location: 'body', keyword: rule, at }]);
+    expect(violations).toHaveLength(category === 'semantic' ? 1 : 0);
   });
 
   // If the scanner finds nothing wrong, the gateway never parses the response, so a rule whose `excerpt` lacks a
   // value would never report anything.
   it('has the same findings for the excerpt of the scanner', () => {
     expect(judgeExcerpt(one, sample)?.violations).toEqual([]);
-    expect(judgeExcerpt(one, broken)?.violations).toEqual(judge(operation, broken, more).violations);
+    expect(judgeExcerpt(one, broken)).toEqual(judge(operation, broken, more));
   });
 
   if (blind !== undefined)
@@ -314,18 +337,56 @@ describe('semantic rules', () => {
     expect(found(judge('listQuestions', page, { query: 'page=2' }))).toEqual(['page-within-count /page']);
   });
 
-  it('compare a node above 2^53 with the same rounding as the body', () => {
-    const node = '9007199254740993';
-    const result = bent(example('unfavorite'), 'result.favoriteAction.node.id', Number(node));
-    expect(judge('unmarkFavorite', result, { ids: node }).verdict).toBe('valid');
-    expect(judge('unmarkFavorite', result, { ids: '5' }).verdict).toBe('violations');
-    expect(judge('unmarkFavorite', example('unfavorite'), { ids: 'abc' }).verdict).toBe('valid');
+  const results = [
+    ['unmarkFavorite', 'unfavorite', 'favoriteAction'],
+    ['cancelWiki', 'unwikify', 'wikifyAction'],
+  ] as const;
+  it.each(results)('compare a node above 2^53 digit by digit in %s', (id, sample, action) => {
+    const answered = bytesOf(example(sample), `result.${action}.node.id`, '9007199254740993');
+    const verdict = (ids: string) => judge(id, JSON.parse(answered.toString()), { ids, bytes: answered }).verdict;
+    expect(verdict('9007199254740993')).toBe('valid');
+    expect(verdict('09007199254740993')).toBe('valid');
+    // Both ids are the same number after rounding.
+    expect(verdict('9007199254740992')).toBe('violations');
+    expect(verdict('5')).toBe('violations');
+    expect(judge(id, example(sample), { ids: 'abc' }).verdict).toBe('valid');
   });
 
-  it('compare a space above 2^53 with the same rounding as the body', () => {
-    const space = '9007199254740993';
-    const page = bent(example('questions'), 'list.0.containerIds', JSON.parse(`[${space}]`));
-    expect(judge('listQuestions', page, { query: `spaceId=${space}` }).verdict).toBe('valid');
+  it('compare a node above 2^53 digit by digit after a scan', () => {
+    const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+    const one = operationOf('unmarkFavorite');
+    const bytes = bytesOf(example('unfavorite'), 'result.favoriteAction.node.id', '9007199254740993');
+    const scanned = (nodeId: string) => {
+      const { values } = contract.decodeParameters(one, { rawParameters: { nodeId } }, undefined);
+      return scan(one, values, { status: 200, mediaType: 'application/json', bytes });
+    };
+    expect(scanned('9007199254740993')).toMatchObject({ findings: { verdict: 'valid' } });
+    expect(scanned('9007199254740992')).toBe('closer');
+  });
+
+  it('compare a space above 2^53 digit by digit', () => {
+    const bytes = bytesOf(example('questions'), 'list.0.containerIds', '[9007199254740993, 5]');
+    const verdict = (spaceId: string) =>
+      judge('listQuestions', JSON.parse(bytes.toString()), { query: `spaceId=${spaceId}`, bytes }).verdict;
+    expect(verdict('9007199254740993')).toBe('valid');
+    expect(verdict('5')).toBe('valid');
+    expect(verdict('9007199254740992')).toBe('violations');
+  });
+
+  it.each(['listQuestions', 'listIdeas', 'getComment', 'listArticles', 'listNodeComments', 'listAnswerComments'])(
+    'only report a node type that the specification does not name in %s',
+    (id) => {
+      const page = itemsWith(id, { type: 'poll' });
+      const { verdict, reported } = judge(id, page);
+      expect(verdict).toBe('valid');
+      expect(reported.map(({ category, keyword }) => `${category} ${keyword}`)).toEqual(['advisory x-expected-enum']);
+    },
+  );
+
+  it.each(['listQuestions', 'listIdeas'])('accept every node type in %s if the client selected types', (id) => {
+    const page = itemsWith(id, { type: 'answer' });
+    expect(judge(id, page, { query: 'type=answer' })).toEqual({ verdict: 'valid', violations: [], reported: [] });
+    expect(judge(id, page).verdict).toBe('violations');
   });
 });
 
@@ -341,6 +402,6 @@ it('the findings of a rule that every item of a long list violates are limited',
   });
   const list = Array.from({ length: 20_000 }, () => ({ type: 'question' }));
   const articles = { ...operationOf('listArticles'), semanticRules: ['only-kbentry'] };
-  expect(checkSemantics(articles, exchangeWith().values(), { list }, broken)).toHaveLength(500);
+  expect(checkSemantics(articles, exchangeWith().values(), { json: { list } }, broken)).toHaveLength(500);
   expect(compared).toBe(500);
 });

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Contract, loadContract } from '../../src/contract/load-contract.ts';
+import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { createLearner, type Learner } from '../../src/learn/create-learner.ts';
 import { emptyObservations } from '../../src/learn/observations/observations.ts';
 import type { SampledResponse } from '../../src/learn/sample/sample-body.ts';
+import type { Violation } from '../../src/model/violation.ts';
 import type { Limits, Proposal } from '../../src/learn/propose/proposal.ts';
 import { propose } from '../../src/learn/propose/propose.ts';
 import { readObservations, writeObservations } from '../../src/learn/observations/observation-file.ts';
@@ -88,15 +90,17 @@ export function contractWith(overlay: string): Contract {
 }
 
 /** Returns the violations in a page of questions, each as its keyword and location. */
-export function judge(contract: Contract, json: unknown): string[] {
+export const judge = (contract: Contract, json: unknown): string[] => namesOf(findingsOf(contract, json).violations);
+
+/** Returns the advisories about a page of questions, each as its keyword and location. */
+export const advise = (contract: Contract, json: unknown): string[] => namesOf(findingsOf(contract, json).reported);
+
+const namesOf = (found: readonly Violation[]) => found.map(({ keyword, at }) => `${keyword} ${at}`);
+
+function findingsOf(contract: Contract, json: unknown): ResponseFindings {
   const operation = contract.operations.find(({ id }) => id === 'listQuestions');
   const match = contract.match('/services/v2/question.json');
   if (operation === undefined || match === undefined) throw new Error('the contract has no question list');
   const { values } = contract.decodeParameters(operation, match, undefined);
-  const { violations } = contract.checkResponse(operation, values, {
-    status: 200,
-    mediaType: 'application/json',
-    json,
-  });
-  return violations.map(({ keyword, at }) => `${keyword} ${at}`);
+  return contract.checkResponse(operation, values, { status: 200, mediaType: 'application/json', json });
 }

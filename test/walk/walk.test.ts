@@ -117,6 +117,7 @@ describe('walk', () => {
     );
     expect([...new Set(kinds)].toSorted()).toEqual([
       'listArticles type ',
+      'listGroupUsers includeOnly /list/*/unexpectedField',
       'listGroupUsers undocumented-field /list/*/unexpectedField',
       'listIdeas type /list/*/topics',
       'listQuestions required /list/*/id',

@@ -4,7 +4,7 @@ import { type ScannedDifferences, isAdvisory, type Violation } from '../../model
 import { plainName } from '../../privacy/shown-name.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
-import { itemPlace, itemsOf, type ParameterValues, toObject } from '../values.ts';
+import { itemPlace, itemsOf, type ParameterValues, toObject, WHOLE_ITEM } from '../values.ts';
 import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
@@ -18,6 +18,8 @@ export interface ResponseToCheck {
   readonly isEmpty?: boolean;
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly json: unknown;
+  /** The bytes of the body, in which ids above 2^53 are not rounded. Undefined if only the parsed body is known. */
+  readonly bytes?: Buffer | undefined;
   /**
    * Set if a scan of the bytes has proved that the body satisfies its schema. In that case, `json` contains only the
    * values that semantic rules read.
@@ -63,15 +65,20 @@ export function checkResponse(
   const breaking = found.filter((violation) => !isAdvisory(violation));
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
-  const reported = found.filter(isAdvisory).slice(0, maxCollected);
-  const bySchema = { breaking, reported, maxCollected };
-  const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
+  const beyond = success && json !== undefined ? beyondRequest(operation, parameters, json, maxCollected) : NO_FIELDS;
+  const meaning = success && json !== undefined ? checkSemantics(operation, parameters, response, breaking) : NONE;
   // Most responses are valid, so this case is handled first.
-  if (found.length === 0 && more.length === 0) return VALID;
-  const described = oncePerKind(more).map((violation) =>
+  if (found.length === 0 && beyond.length === 0 && meaning.length === 0) return VALID;
+  const more = oncePerKind([...projectionViolation(operation.itemsAt, beyond), ...meaning]).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
   );
-  const violations = oncePerKind([...breaking, ...described]).slice(0, maxCollected);
+  const judged = [...breaking, ...more];
+  const all = success && validators.isInferred(response.status) ? judged.map(asInferred) : judged;
+  const violations = oncePerKind(all.filter((violation) => !isAdvisory(violation))).slice(0, maxCollected);
+  const reported = oncePerKind([
+    ...all.filter(isAdvisory),
+    ...found.filter((violation) => isAdvisory(violation) && !isBeyond(beyond, violation)),
+  ]).slice(0, maxCollected);
   if (violations.length === 0) return { verdict: 'valid', violations, reported };
   const isUnreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
   if (!isUnreadable && (parameters.wrap || parameters.v1))
@@ -93,31 +100,35 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, but the status indicates success',
 );
 
-/** The violations found by the schema check, and the maximum number of violations to collect. */
-interface SchemaResult {
-  readonly breaking: readonly Violation[];
-  readonly reported: readonly Violation[];
-  readonly maxCollected: number;
-}
+/**
+ * Returns the violation in a success response that is known only by inference. Such a response is not refused for its
+ * status or its content (docs/adr/0011-what-was-not-shown.md), unless its body cannot be read.
+ */
+const asInferred = (violation: Violation): Violation =>
+  violation.category === 'protocol' && violation.location !== 'status'
+    ? violation
+    : { ...violation, category: 'advisory' };
+
+const NO_FIELDS: readonly string[] = [];
 
 /**
- * Finds the violations in a successful response that no schema can detect: fields that were not requested, and
- * violations of semantic rules.
+ * Returns pointers to the fields in a success response that the request did not ask for. `include` may add fields to
+ * those in `includeOnly`.
  */
-function beyondSchema(
-  operation: Operation,
-  parameters: ParameterValues,
+function beyondRequest(
+  { itemsAt }: Operation,
+  { details, projection }: ParameterValues,
   json: unknown,
-  { breaking, reported, maxCollected }: SchemaResult,
-): readonly Violation[] {
-  const requested = parameters.details ? undefined : parameters.projection?.includeOnly;
-  const meaning = checkSemantics(operation, parameters, json, breaking);
-  if (requested === undefined) return meaning;
-  const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
-  const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
-    // Undocumented fields have already been reported, so they are omitted here.
-    .filter((at) => !unknown.has(anyIndex(at)));
-  return [...projectionViolation(operation.itemsAt, beyond), ...meaning];
+  max: number,
+): readonly string[] {
+  if (details || projection === undefined || projection.includeOnly.length === 0) return NO_FIELDS;
+  return fieldsBeyond([...projection.includeOnly, ...projection.include], itemsAt, json, max);
+}
+
+/** Returns whether a violation concerns a field that was not requested, which is already reported as such. */
+function isBeyond(beyond: readonly string[], { at }: Violation): boolean {
+  const place = anyIndex(at);
+  return beyond.map(anyIndex).some((field) => place === field || place.startsWith(`${field}/`));
 }
 
 /** The maximum number of fields named in the message about an ignored projection. */
@@ -168,7 +179,7 @@ const MAX_EXAMINED = 20_000;
  * field, only its first occurrence is returned. At most `max` pointers are returned.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
-  if (includeOnly.length === 0) return [];
+  if (includeOnly.length === 0 || includeOnly.includes(WHOLE_ITEM)) return [];
   const limit = toLimit(includeOnly);
   const search: Search = { found: new Map(), max, examined: 0 };
   for (const item of itemsOf(itemsAt, json)) {

@@ -1,4 +1,5 @@
 import { mediaTypeOf, SEVERAL_TYPES } from '../../model/header-pairs.ts';
+import type { Provenance } from '../../model/operation.ts';
 import type { ScannedDifferences, Violation } from '../../model/violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
@@ -50,7 +51,8 @@ export function compileValidators(
     (place) => resolve<ParameterObject>(document, 'parameters', place).name === 'includeOnly',
   );
   for (const [status, place] of Object.entries(operation.responses)) {
-    const { content, 'x-may-be-empty': mayBeEmpty = false } = resolve<ResponseObject>(document, 'responses', place);
+    const response = resolve<ResponseObject>(document, 'responses', place);
+    const { content, 'x-may-be-empty': mayBeEmpty = false, 'x-provenance': provenance } = response;
     const media = content['application/json'];
     const success = status.startsWith('2');
     const files = {
@@ -61,15 +63,20 @@ export function compileValidators(
     const full = check(files.full, RESPONSE);
     const projected = files.projected === files.full ? full : check(files.projected, RESPONSE);
     const open = files.open === files.full ? full : check(files.open, RESPONSE);
-    responses.set(status, { full, projected, open, mayBeEmpty });
+    responses.set(status, { full, projected, open, mayBeEmpty, provenance });
     if (success) successes.push({ status: Number(status), files });
   }
-  return { request, response: (head) => toResponseCheck(responses, head), successes };
+  const isInferred = (status: number) =>
+    UNCONFIRMED.has(responses.get(String(status))?.provenance ?? operation['x-provenance']);
+  return { request, response: (head) => toResponseCheck(responses, head), isInferred, successes };
 }
+
+const UNCONFIRMED: ReadonlySet<Provenance> = new Set(['inferred', 'not shown']);
 
 /** The checks for responses with a particular documented status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
+  readonly provenance: Provenance;
 }
 
 function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, head: ResponseHead): SchemaCheck {
@@ -127,6 +134,11 @@ export interface OperationValidators {
    * `undefined` if the body is not JSON.
    */
   readonly response: (head: ResponseHead) => SchemaCheck;
+  /**
+   * Returns whether a success status and its body were only inferred or are not shown. A status that is not documented
+   * has the provenance of its operation.
+   */
+  readonly isInferred: (status: number) => boolean;
   /** The schemas of the successful responses. */
   readonly successes: readonly SuccessSchema[];
 }

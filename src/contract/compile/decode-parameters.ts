@@ -1,9 +1,9 @@
 import { closestName } from '../../lib/closest-name.ts';
-import type { Operation, Parameter } from '../../model/operation.ts';
+import type { ItemsAt, Operation, Parameter } from '../../model/operation.ts';
 import type { Violation, ViolationCategory } from '../../model/violation.ts';
 import { plainParameter } from '../../privacy/shown-name.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
-import type { ParameterValues, Projection } from '../values.ts';
+import { type ParameterValues, type Projection, WHOLE_ITEM } from '../values.ts';
 import { parameterViolation } from '../violations.ts';
 
 /** A request's decoded parameters and the violations in them. */
@@ -75,7 +75,7 @@ export function compileDecoder(
       const outOfBounds = checkBounds(typed);
       if (outOfBounds.length > 0) addNamed(outOfBounds, violations, typed);
     }
-    const values = toValues(path, query, typed.query);
+    const values = toValues(operation, path, query, typed.query);
     return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
   };
 }
@@ -189,6 +189,7 @@ function unknown(name: string, texts: readonly string[], known: readonly string[
 }
 
 function toValues(
+  { itemsAt }: Operation,
   path: Readonly<Record<string, string>>,
   query: ReadonlyMap<string, readonly string[]>,
   typed: Readonly<Record<string, unknown>>,
@@ -205,7 +206,7 @@ function toValues(
     pageSize: number('pageSize'),
     sort: text('sort'),
     spaceId: text('spaceId'),
-    projection: toProjection(query),
+    projection: toProjection(query, itemsAt),
     details: typed['details'] === true,
     active: typed['active'] !== false,
     wrap: query.has('wrap'),
@@ -213,22 +214,32 @@ function toValues(
   };
 }
 
-/** Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. */
-export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
+/**
+ * Reads `include`, `exclude` and `includeOnly`. Returns undefined if none of them names a field. In a list, a path may
+ * begin with the name of the member that contains the items.
+ */
+export function toProjection(query: ReadonlyMap<string, readonly string[]>, itemsAt: ItemsAt): Projection | undefined {
   if (!query.has('include') && !query.has('exclude') && !query.has('includeOnly')) return undefined;
+  const relative = (path: string) => {
+    if (itemsAt !== 'list' && itemsAt !== 'actions') return path;
+    if (path === itemsAt) return WHOLE_ITEM;
+    return path.startsWith(`${itemsAt}.`) ? path.slice(itemsAt.length + 1) : path;
+  };
   const paths = (name: string) =>
     (query.get(name) ?? []).flatMap((value) =>
       value
         .split(',')
         .map((path) => path.trim())
-        .filter((path) => path !== ''),
+        .filter((path) => path !== '')
+        .map(relative),
     );
   const projection = { include: paths('include'), exclude: paths('exclude'), includeOnly: paths('includeOnly') };
   const selected = projection.include.length + projection.exclude.length + projection.includeOnly.length;
   return selected === 0 ? undefined : projection;
 }
 
-const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
+const covers = (listed: string, path: string) =>
+  listed === WHOLE_ITEM || path === listed || path.startsWith(`${listed}.`);
 
 /** Returns true if a projection preserves an item's field and everything inside it. */
 export function survives(projection: Projection | undefined, path: string): boolean {

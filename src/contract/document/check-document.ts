@@ -209,15 +209,17 @@ const schemas = check(
   (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema),
   'must be a list of schemas',
 );
+const types = check(
+  (value) => [value].flat().length > 0 && [value].flat().every((one) => TYPES.includes(one as string)),
+  `must be ${TYPES.join(', ')}, or a list of these`,
+);
 const anything: ValueCheck = () => undefined;
 
 /** The keywords that the contract's schemas may use, each with a check for its value. */
 const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
-  type: check(
-    (value) => [value].flat().length > 0 && [value].flat().every((one) => TYPES.includes(one as string)),
-    `must be ${TYPES.join(', ')}, or a list of these`,
-  ),
+  type: types,
+  'x-expected-type': types,
   enum: check((value) => Array.isArray(value) && value.length > 0, 'must be a list with at least one value'),
   const: anything,
   required: check(isStringList, 'must be a list of names'),
@@ -243,6 +245,8 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   minProperties: count,
   maxProperties: count,
   pattern: check(isRegularExpression, 'must be a regular expression'),
+  'x-expected-minimum': number,
+  'x-expected-maximum': number,
   'x-expected-pattern': check(isRegularExpression, 'must be a regular expression'),
   ...Object.fromEntries(['title', 'description', 'format', '$comment'].map((name) => [name, text])),
   ...Object.fromEntries(['deprecated', 'readOnly', 'writeOnly'].map((name) => [name, flag])),

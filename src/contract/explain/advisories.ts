@@ -4,7 +4,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import { plainName } from '../../privacy/shown-name.ts';
 import { placesIn, type SchemaFiles } from '../generate/generate-schemas.ts';
 import type { ExpectedForm, FieldShape, KnownFields, ObjectShape } from './compile-field-shape.ts';
-import type { DescribeFound, SchemaPlace } from './schema-violation.ts';
+import { boundSentence, type DescribeFound, type SchemaPlace } from './schema-violation.ts';
 
 /** A field that is not documented in the contract. */
 export interface UnknownField {
@@ -16,6 +16,8 @@ export interface UnknownField {
   readonly at: string;
   readonly value: unknown;
 }
+
+type Members = Readonly<Record<string, unknown>>;
 
 /** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
@@ -149,13 +151,14 @@ export function unknownFieldViolation({ at, value }: UnknownField, place: Schema
 }
 
 /** An expectation in the contract that a response does not meet. */
-export interface UnmetExpectation extends Pick<ExpectedForm, 'keyword' | 'schema'> {
+export interface UnmetExpectation extends Pick<ExpectedForm, 'schema'> {
+  readonly keyword: 'x-expected' | ExpectedForm['keyword'];
   /** The JSON pointer to the object that contains or lacks the field. */
   readonly within: string;
   /** The JSON pointer to the field. */
   readonly at: string;
-  /** The string that does not have the expected form. Undefined if an expected field is absent. */
-  readonly text: string | undefined;
+  /** The value that does not have the expected form. Undefined if an expected field is absent. */
+  readonly value: unknown;
 }
 
 const NONE_UNMET: readonly UnmetExpectation[] = [];
@@ -187,16 +190,13 @@ export function unmetExpectationsAt(shape: FieldShape, departures: readonly Depa
     const schema = typeof name === 'string' ? parent?.object?.expected.get(name) : undefined;
     const where = { path, place: placeOf(path) };
     if (text !== undefined) reportForms(found, here, where, text);
-    else if (schema !== undefined) reportUnmet(found, where, { keyword: 'x-expected', schema, text });
+    else if (schema !== undefined) reportUnmet(found, where, { keyword: 'x-expected', schema, value: undefined });
   }
   return inOrder(found);
 }
 
 function meetsAll(shape: ObjectShape, value: unknown, depth: number): boolean {
-  if (typeof value === 'string') {
-    for (const { accepts } of shape.forms) if (!accepts(value)) return false;
-    return true;
-  }
+  for (const { accepts } of shape.forms) if (!accepts(value)) return false;
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return true;
   if (Array.isArray(value)) {
     const { elements } = shape;
@@ -208,7 +208,7 @@ function meetsAll(shape: ObjectShape, value: unknown, depth: number): boolean {
   if (known === undefined) return true;
   if (!isComplete(known, value)) return false;
   for (const { name, shape: below } of known.inner)
-    if (!meetsAll(below, (value as Readonly<Record<string, unknown>>)[name], depth + 1)) return false;
+    if (Object.hasOwn(value, name) && !meetsAll(below, (value as Members)[name], depth + 1)) return false;
   return true;
 }
 
@@ -234,7 +234,7 @@ const placeOf = (path: Departure['path']) =>
   path.map((step) => `/${typeof step === 'number' ? '*' : escapePointer(step)}`).join('');
 
 function collectUnmet(found: UnmetByPlace, shape: ObjectShape, value: unknown, where: Where): void {
-  if (typeof value === 'string') return reportForms(found, shape, where, value);
+  reportForms(found, shape, where, value);
   const { path, place } = where;
   if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return;
   if (Array.isArray(value)) {
@@ -248,24 +248,24 @@ function collectUnmet(found: UnmetByPlace, shape: ObjectShape, value: unknown, w
   }
   const known = shape.object;
   if (known === undefined) return;
-  const members = value as Readonly<Record<string, unknown>>;
+  const members = value as Members;
   const below = (name: string): Where => ({ path: [...path, name], place: `${place}/${escapePointer(name)}` });
   for (const [name, schema] of known.expected)
     if (!Object.hasOwn(members, name))
-      reportUnmet(found, below(name), { keyword: 'x-expected', schema, text: undefined });
+      reportUnmet(found, below(name), { keyword: 'x-expected', schema, value: undefined });
   for (const { name, shape: inner } of known.inner)
     if (Object.hasOwn(members, name)) collectUnmet(found, inner, members[name], below(name));
 }
 
-function reportForms(found: UnmetByPlace, shape: FieldShape, where: Where, text: string): void {
+function reportForms(found: UnmetByPlace, shape: FieldShape, where: Where, value: unknown): void {
   for (const { accepts, keyword, schema } of shape?.forms ?? [])
-    if (!accepts(text)) reportUnmet(found, where, { keyword, schema, text });
+    if (!accepts(value)) reportUnmet(found, where, { keyword, schema, value });
 }
 
 function reportUnmet(
   found: UnmetByPlace,
   { path, place }: Where,
-  unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'text'>,
+  unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'value'>,
 ) {
   const key = `${unmet.keyword} ${place}`;
   if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
@@ -277,16 +277,16 @@ const inOrder = (found: UnmetByPlace): readonly UnmetExpectation[] =>
 
 /** Returns the advisory for an unmet expectation. */
 export function expectationViolation(
-  { at, keyword, schema, text }: UnmetExpectation,
+  { at, keyword, schema, value }: UnmetExpectation,
   place: SchemaPlace,
   files: SchemaFiles,
   describe: DescribeFound,
 ): Violation {
   const schemaPath = (placesIn(files).get(schema) ?? '').replace('.projected.schema.json#', '.schema.json#');
-  // The description of a value depends on the names of the fields that contain it, so the string is passed together
+  // The description of a value depends on the names of the fields that contain it, so the value is passed together
   // with those names.
-  const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), text);
-  const found = text === undefined ? undefined : describe(message, at, keyword);
+  const message = keysOf(at).reduceRight<unknown>((inside, name) => ({ [name]: inside }), value);
+  const found = value === undefined ? undefined : describe(message, at, keyword);
   return {
     ...place,
     category: 'advisory',
@@ -300,6 +300,9 @@ export function expectationViolation(
 
 function sentence(keyword: UnmetExpectation['keyword'], limit: unknown): string {
   if (keyword === 'x-expected') return 'is expected but absent';
+  if (keyword === 'x-expected-type') return `is expected to be ${[limit].flat().join(' or ')}`;
   if (keyword === 'x-expected-enum') return `is expected to be one of ${(limit as readonly string[]).join(', ')}`;
+  if (keyword === 'x-expected-minimum') return `is expected to ${boundSentence('minimum', limit)}`;
+  if (keyword === 'x-expected-maximum') return `is expected to ${boundSentence('maximum', limit)}`;
   return 'is expected to have the documented form';
 }

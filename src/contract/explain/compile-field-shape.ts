@@ -80,9 +80,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
       all,
       items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
     );
-  const forms = alternatives.map(formsOf).filter((one) => one !== 'none');
-  // If several alternatives accept strings, the expected form is unknown.
-  if (forms.length === 1) shape.forms = forms[0] ?? [];
+  shape.forms = formsOfAll(alternatives);
   if (shape.object !== undefined || shape.elements !== undefined || shape.forms.length > 0) return shape;
   all.made.set(key, undefined);
   return undefined;
@@ -117,21 +115,69 @@ function expectedByAll(alternatives: readonly DescribedFields[]): ReadonlyMap<st
   return new Map([...(first?.expected ?? [])].filter(([name]) => others.every(({ expected }) => expected.has(name))));
 }
 
-function formsOf(places: SchemaGroup): 'none' | readonly ExpectedForm[] {
-  const forms: ExpectedForm[] = [];
-  for (const { schema } of places) {
-    if (schema === false) return 'none';
-    if (schema === true) continue;
-    if (!allows(schema, 'string') || isNothing(schema)) return 'none';
-    const { 'x-expected-pattern': pattern, 'x-expected-enum': words } = schema;
-    if (pattern !== undefined) {
+/**
+ * Compiles the limit of a keyword into a function that returns whether a value has the expected form. Values of types
+ * that the keyword does not describe have it.
+ */
+type CompileForm = (limit: never) => ExpectedForm['accepts'];
+
+/** The keywords that describe an expected form, grouped by the type of the values that they describe. */
+const FORMS: Readonly<Record<'string' | 'number' | 'any', Partial<Record<ExpectedForm['keyword'], CompileForm>>>> = {
+  string: {
+    'x-expected-pattern': (pattern: string) => {
       const expression = new RegExp(pattern, 'u');
-      forms.push({ keyword: 'x-expected-pattern', schema, accepts: (text) => expression.test(text) });
-    }
-    if (words !== undefined)
-      forms.push({ keyword: 'x-expected-enum', schema, accepts: (text) => words.includes(text) });
-  }
-  return forms;
+      return (value) => typeof value !== 'string' || expression.test(value);
+    },
+    'x-expected-enum': (words: readonly string[]) => (value) => typeof value !== 'string' || words.includes(value),
+  },
+  number: {
+    'x-expected-minimum': (least: number) => (value) => typeof value !== 'number' || value >= least,
+    'x-expected-maximum': (most: number) => (value) => typeof value !== 'number' || value <= most,
+  },
+  any: {
+    'x-expected-type': (types: string | readonly string[]) => {
+      const all = [types].flat();
+      return (value) => all.some((type) => isOfType(value, type));
+    },
+  },
+};
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
+}
+
+/**
+ * Returns the expected forms of a value. If several alternatives accept values of a type, the expected form of these
+ * values is unknown.
+ */
+function formsOfAll(alternatives: readonly SchemaGroup[]): readonly ExpectedForm[] {
+  const possible = alternatives.filter((places) => !places.some(({ schema }) => isNothing(schema)));
+  return (['string', 'number', 'any'] as const).flatMap((type) => {
+    const accepting = type === 'any' ? possible : possible.filter((places) => places.every(acceptsType(type)));
+    const [only, ...others] = accepting;
+    return only === undefined || others.length > 0 ? [] : formsOf(only, FORMS[type]);
+  });
+}
+
+const acceptsType =
+  (type: 'string' | 'number') =>
+  ({ schema }: Place): boolean =>
+    typeof schema === 'boolean' || allows(schema, type) || (type === 'number' && allows(schema, 'integer'));
+
+function formsOf(
+  places: SchemaGroup,
+  keywords: Partial<Record<ExpectedForm['keyword'], CompileForm>>,
+): readonly ExpectedForm[] {
+  return places.flatMap(({ schema }) =>
+    typeof schema === 'boolean'
+      ? []
+      : (Object.entries(keywords) as [ExpectedForm['keyword'], CompileForm][])
+          .filter(([keyword]) => schema[keyword] !== undefined)
+          .map(([keyword, compile]) => ({ keyword, schema, accepts: compile(schema[keyword] as never) })),
+  );
 }
 
 function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
@@ -147,7 +193,9 @@ function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
 }
 
 /** Returns true for a schema that accepts no value, in the form that the generator writes for `false`. */
-function isNothing({ not }: SchemaObject): boolean {
+function isNothing(schema: SchemaOrBoolean): boolean {
+  if (typeof schema === 'boolean') return !schema;
+  const { not } = schema;
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
 
@@ -219,7 +267,7 @@ function both(left: readonly SchemaGroup[], right: readonly SchemaGroup[]): read
 export type FieldShape = ObjectShape | undefined;
 
 /**
- * The documented fields of an object, the documented content of an array's elements, or the expected forms of a string.
+ * The documented fields of an object, the documented content of an array's elements, or the expected forms of a value.
  */
 export interface ObjectShape {
   /** The fields of an object. Undefined if the contract does not describe an object here. */
@@ -229,16 +277,17 @@ export interface ObjectShape {
    * the elements.
    */
   elements: FieldShape;
-  /** The forms that the contract expects a string to have. Any other form causes an advisory. */
+  /** The forms that the contract expects a value to have. Any other form causes an advisory. */
   forms: readonly ExpectedForm[];
 }
 
-/** A form that the contract expects a string to have. */
+/** A form that the contract expects a value to have. */
 export interface ExpectedForm {
-  readonly keyword: 'x-expected' | 'x-expected-pattern' | 'x-expected-enum';
+  readonly keyword:
+    'x-expected-type' | 'x-expected-pattern' | 'x-expected-enum' | 'x-expected-minimum' | 'x-expected-maximum';
   /** The schema that contains the keyword. */
   readonly schema: SchemaObject;
-  readonly accepts: (text: string) => boolean;
+  readonly accepts: (value: unknown) => boolean;
 }
 
 /** The documented fields of an object. */

@@ -92,9 +92,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // The bounds of 64-bit integers. A double cannot represent them exactly.
-      if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
-      return `must be at ${keyword === 'minimum' ? 'least' : 'most'} ${String(limit)}`;
+      return `must ${boundSentence(keyword, limit)}`;
     case 'exclusiveMinimum':
       return `must be greater than ${String(limit)}`;
     case 'exclusiveMaximum':
@@ -127,6 +125,13 @@ function sentence({ keyword, limit }: SchemaError): string {
     default:
       return 'does not match the contract';
   }
+}
+
+/** Returns the end of a sentence about the bound of a number, such as `be at least 1`. */
+export function boundSentence(keyword: 'minimum' | 'maximum', limit: unknown): string {
+  // The bounds of 64-bit integers. A double cannot represent them exactly.
+  if (Math.abs(Number(limit)) === 2 ** 63) return 'be within 64 bits';
+  return `be at ${keyword === 'minimum' ? 'least' : 'most'} ${String(limit)}`;
 }
 
 /** Describes a value in a message without revealing personal data. Returns undefined if there is no value. */

@@ -116,7 +116,14 @@ type WriteReference = (reference: string) => string;
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
 /** The extensions in the generated schemas that state what is expected of a value but not required. */
-export const EXPECTATIONS: readonly string[] = ['x-expected', 'x-expected-pattern', 'x-expected-enum'];
+export const EXPECTATIONS: readonly string[] = [
+  'x-expected',
+  'x-expected-type',
+  'x-expected-pattern',
+  'x-expected-enum',
+  'x-expected-minimum',
+  'x-expected-maximum',
+];
 
 /** Converts a schema from the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
@@ -126,10 +133,11 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword))) plain[keyword] = value;
-  // `int64` is the only format that restricts numbers. The bounds are as precise as a double allows.
+  // A format describes values without restricting them. `int64` is the only one whose values a double can tell apart,
+  // so numbers outside its range are reported. The bounds are as precise as a double allows.
   if (schema.format === 'int64') {
-    plain['minimum'] ??= -(2 ** 63);
-    plain['maximum'] ??= 2 ** 63;
+    plain['x-expected-minimum'] ??= -(2 ** 63);
+    plain['x-expected-maximum'] ??= 2 ** 63;
   }
   if (schema.$ref !== undefined) plain['$ref'] = writeReference(schema.$ref);
   if (schema.items !== undefined) plain['items'] = strip(schema.items);

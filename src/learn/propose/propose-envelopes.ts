@@ -54,6 +54,8 @@ function itemsOf(document: DocumentNode, site: Site) {
   return items && { schema: items.schema, names: memberNames(flatten(document, items)) };
 }
 
+const isContainer = (shape: Shape | undefined) => (shape?.arrays ?? shape?.objects) !== undefined;
+
 /** Returns a schema for the sampled responses, or undefined if the schema would accept almost any response. */
 function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
   const { arrays, objects } = shape;
@@ -63,6 +65,10 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
   if (items !== undefined && known.length > fields.length / 2) return { type: 'array', items: items.schema };
   const schema = toSchema(shape);
   if (objects === undefined) return schema;
-  const required = alwaysPresent(objects);
+  // Of the members, only those that can contain the items are required, because a client cannot do without them. An
+  // alternative without a required member would accept every object.
+  const always = alwaysPresent(objects);
+  const containers = always.filter((name) => isContainer(objects.fields.get(name)?.shape));
+  const required = containers.length > 0 ? containers : always.slice(0, 1);
   return required.length === 0 ? undefined : { ...schema, required };
 }

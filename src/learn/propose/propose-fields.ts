@@ -1,10 +1,10 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
+import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { flatten, memberNames } from '../place-schema.ts';
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
-import { objectKeywords, requiredMembers, schemaWords, toSchema } from './proposed-schema.ts';
+import { expectedMembers, objectKeywords, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes descriptions for undocumented members. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minResponses: number): Proposal[] {
@@ -13,7 +13,7 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     if (schema === undefined) return [];
     const sites = flatten(document, { path, schema });
     const known = memberNames(sites);
-    const owner = { path, schema, objects, hasRequired: schema.required !== undefined };
+    const owner = { path, schema, objects, hasExpected: schema['x-expected'] !== undefined };
     const named = [...objects.fields]
       .filter(([name, { shape }]) => !known.has(name) && shape.answers >= minResponses)
       .map(([name, { shape }]) => proposeField(owner, name, shape));
@@ -27,25 +27,25 @@ interface Owner {
   readonly path: string;
   readonly schema: SchemaNode;
   readonly objects: ObjectCounts;
-  /** True if the schema already has a list of required members to which more names can be added. */
-  hasRequired: boolean;
+  /** True if the schema already has a list of expected members to which more names can be added. */
+  hasExpected: boolean;
 }
 
 function proposeField(owner: Owner, name: string, shape: Shape): Proposal {
   const { path, schema, objects } = owner;
   const place = `${placeName(path)}.${name}`;
   const field = toSchema(shape, name);
-  const required = requiredMembers(objects).includes(name);
+  const expected = expectedMembers(objects).includes(name);
   const update = {
     ...(schema.type === undefined && { type: 'object' }),
-    ...(required && !owner.hasRequired && { required: [name] }),
+    ...(expected && !owner.hasExpected && { 'x-expected': [name] }),
     properties: { [name]: { ...field, 'x-provenance': 'observed' } },
   };
   const actions: OverlayAction[] = [{ target: path, description: `${place}: an undocumented field`, update }];
-  if (required && owner.hasRequired)
-    actions.push({ target: `${path}.required`, description: `${place} was always present`, update: name });
-  owner.hasRequired ||= required;
-  const statement = `exists and is ${schemaWords(field)}${required ? ', always present' : ''}`;
+  if (expected && owner.hasExpected)
+    actions.push({ target: childPath(path, 'x-expected'), description: `${place} was always present`, update: name });
+  owner.hasExpected ||= expected;
+  const statement = `exists and is ${schemaWords(field)}${expected ? ', always present' : ''}`;
   return { kind: 'field', place, statement, ...supportOf(shape, objects.seen), actions };
 }
 

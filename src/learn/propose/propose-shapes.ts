@@ -1,5 +1,5 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
+import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { referenced } from '../place-schema.ts';
 import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
@@ -23,11 +23,21 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
         ...supportOf(shape),
         actions:
           node.$ref === undefined
-            ? [{ target: path, description: `${place}: the sampled shape`, update }]
+            ? [
+                ...withoutExpectedType(path, node, place),
+                { target: path, description: `${place}: the sampled shape`, update },
+              ]
             : asComponent(path, place, schema, taken),
       },
     ];
   });
+}
+
+/** Returns actions that remove an expected type, because the type in the sampled shape replaces it. */
+function withoutExpectedType(path: string, node: SchemaNode, place: string): OverlayAction[] {
+  if (node['x-expected-type'] === undefined) return [];
+  const description = `${place}: removed, because the next action states the type`;
+  return [{ target: childPath(path, 'x-expected-type'), description, remove: true }];
 }
 
 /** Returns whether a reference points to a schema that does not describe its values. */

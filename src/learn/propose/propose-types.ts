@@ -1,7 +1,7 @@
 import { supportOf } from '../confidence.ts';
 import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
-import { flatten } from '../place-schema.ts';
+import { flatten, typeOf } from '../place-schema.ts';
 import { kindsOf } from '../shape/shape.ts';
 import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
@@ -11,7 +11,9 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   return [...mistyped].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     if (schema === undefined || schema['const'] !== undefined || schema.enum !== undefined) return [];
-    const documented = new Set(flatten(document, { path, schema }).flatMap((site) => [site.schema.type ?? []].flat()));
+    const documented = new Set(
+      flatten(document, { path, schema }).flatMap((site) => [typeOf(site.schema) ?? []].flat()),
+    );
     const fresh = kindsOf(shape).filter((kind) => !documented.has(kind));
     if (fresh.length === 0) return [];
     const found = toSchema(shape, splitPath(path).name);
@@ -32,14 +34,15 @@ function widen(path: string, schema: SchemaNode, found: ProposedSchema, types: r
   const place = placeName(path);
   const change = 'a type in addition to the documented one';
   if (schema.$ref !== undefined) return replaceNode(path, { anyOf: [schema, found] }, place, change);
-  const update = { ...compatibleKeywords(schema, found), type: types };
-  return typeof schema.type === 'string'
+  const keyword = schema.type === undefined ? 'x-expected-type' : 'type';
+  const update = { ...compatibleKeywords(schema, found), [keyword]: types };
+  return typeof schema[keyword] === 'string'
     ? [{ target: path, description: `${place}: ${change}`, update }]
     : replaceNode(path, { ...schema, ...update }, place, change);
 }
 
 /** The keywords that are safe to add: those that do not affect values of other types, and `x-pii`. */
-const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
+const SAFE_KEYWORDS = new Set(['x-expected', 'properties', 'additionalProperties', 'items', 'x-pii']);
 
 /**
  * Returns the keywords of the additional type that can be added to the schema without restricting values of the

@@ -4,8 +4,7 @@ import type { Observations, Vocabulary } from '../observations/observations.ts';
 import { type Limits, type OverlayAction, placeName, type Proposal } from './proposal.ts';
 
 /**
- * The minimum confidence that a vocabulary is complete. The value is high because a closed vocabulary excludes all
- * other words.
+ * The minimum confidence that a vocabulary is complete. The value is high because every other word is then reported.
  */
 const CLOSED = 0.95;
 
@@ -44,7 +43,7 @@ interface DocumentedWords {
   readonly words: readonly string[];
   /** True if a keyword lists the words, either as the only allowed words or as the expected ones. */
   readonly listed: boolean;
-  /** Returns actions that add words and, if `closed` is true, forbid all undocumented words. */
+  /** Returns actions that add words and, if `closed` is true, expect no other words. */
   readonly add: (fresh: readonly string[], closed: boolean) => OverlayAction[];
 }
 
@@ -75,7 +74,7 @@ function documentedWords(document: DocumentNode, path: string, schema: SchemaNod
       const text = SEEN.test(before) ? before.replace(SEEN, () => sentence) : `${before} ${sentence}.`.trim();
       const description = `${place}: the sampled words`;
       const describe = { target: describing, description, update: { description: text } };
-      const close = { target: path, description: `${description}, and no others`, update: { enum: all } };
+      const close = { target: path, description: `${description}, and no others`, update: { 'x-expected-enum': all } };
       return closed ? [describe, close] : [describe];
     },
   };

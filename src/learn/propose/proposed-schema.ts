@@ -14,7 +14,7 @@ import { formPattern, type TextForm } from '../shape/text-form.ts';
 /** A schema in a proposal. */
 export type ProposedSchema = Readonly<Record<string, unknown>>;
 
-/** The minimum confidence for proposing a required field or a pattern. */
+/** The minimum confidence for proposing an expected field or an expected form. */
 const HIGH_CONFIDENCE = 0.85;
 
 const FORMATS: Partial<Record<TextForm, string>> = {
@@ -25,7 +25,10 @@ const FORMATS: Partial<Record<TextForm, string>> = {
   'e-mail': 'email',
 };
 
-/** Returns a schema that accepts all sampled values. `name` is the field's name, which may indicate personal data. */
+/**
+ * Returns a schema that accepts all sampled values. Apart from types, it only states what is expected, because samples
+ * cannot show what a server never does. `name` is the field's name, which may indicate personal data.
+ */
 export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const kinds = kindsOf(shape);
   const [only] = kinds;
@@ -70,7 +73,7 @@ function textKeywords({ seen, forms }: TextCounts, responses: number, personal: 
   const pattern = confidenceOf(seen, responses) >= HIGH_CONFIDENCE ? formPattern(form) : undefined;
   return {
     ...(FORMATS[form] && { format: FORMATS[form] }),
-    ...(pattern && { pattern }),
+    ...(pattern && { 'x-expected-pattern': pattern }),
     ...(form === 'html' && { description: 'HTML.' }),
   };
 }
@@ -83,13 +86,13 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 /** Returns the keywords that describe the members of objects. */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const { fields, rest, rare } = counts;
-  const required = requiredMembers(counts);
+  const expected = expectedMembers(counts);
   // A user's slug is derived from the user's name, so it is personal data.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
   const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));
   const others = rest && toSchema(mergeShapes(rest, rare));
   return {
-    ...(required.length > 0 && { required }),
+    ...(expected.length > 0 && { 'x-expected': expected }),
     ...(fields.size > 0 && { properties }),
     // Member names that are data are omitted, and so are rare members, because their names may be data.
     ...(others && { additionalProperties: Object.keys(others).length === 0 || others }),
@@ -97,13 +100,13 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
 }
 
 /** Returns the members that were always present. The list is empty if the confidence is too low. */
-export function requiredMembers(counts: ObjectCounts): string[] {
+export function expectedMembers(counts: ObjectCounts): string[] {
   return confidenceOf(counts.seen, counts.answers) >= HIGH_CONFIDENCE ? alwaysPresent(counts) : [];
 }
 
 /** Describes a proposed schema in a few words, for example `object with 3 fields (id, name; sometimes size)`. */
 export function schemaWords(schema: ProposedSchema): string {
-  const { type, properties, required, items, additionalProperties, $ref } = schema;
+  const { type, properties, 'x-expected': expected, items, additionalProperties, $ref } = schema;
   if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
   if (type === undefined) return 'anything';
   if (Array.isArray(type)) return (type as readonly string[]).join(' or ');
@@ -115,7 +118,7 @@ export function schemaWords(schema: ProposedSchema): string {
     return additionalProperties === undefined
       ? 'object'
       : `map with data as keys and values of type ${valueWords(additionalProperties)}`;
-  const always = names.filter((name) => ((required ?? []) as readonly string[]).includes(name));
+  const always = names.filter((name) => ((expected ?? []) as readonly string[]).includes(name));
   const sometimes = names.filter((name) => !always.includes(name));
   const parts = [listed(always), sometimes.length === 0 ? '' : `sometimes ${listed(sometimes)}`];
   return `object with ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;

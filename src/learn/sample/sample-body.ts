@@ -1,5 +1,5 @@
 import { isWord } from '../../privacy/shown-name.ts';
-import type { PlaceSchema, TypedSite } from '../place-schema.ts';
+import { type PlaceSchema, type TypedSite, typeOf } from '../place-schema.ts';
 import {
   type DescribedObjects,
   type Observations,
@@ -121,7 +121,7 @@ function addAt(places: Map<string, Shape>, path: string, value: unknown, item: n
  * without a type is not used, because many places share such components.
  */
 function openPath({ owner, written }: PlaceSchema): string {
-  return owner.schema.type === undefined ? written.path : owner.path;
+  return typeOf(owner.schema) === undefined ? written.path : owner.path;
 }
 
 function shapeAt(places: Map<string, Shape>, path: string, { budget }: SampleContext): Shape {
@@ -236,15 +236,20 @@ const KEYWORDS: Readonly<Record<string, Compile>> = {
   'x-expected-pattern': matching,
   enum: inList,
   'x-expected-enum': inList,
+  const: (only) => (value) => value === only,
   minimum: bound(numberOf, atLeast),
   maximum: bound(numberOf, atMost),
+  'x-expected-minimum': bound(numberOf, atLeast),
+  'x-expected-maximum': bound(numberOf, atMost),
+  exclusiveMinimum: (limit) => (value) => typeof value !== 'number' || value > Number(limit),
+  exclusiveMaximum: (limit) => (value) => typeof value !== 'number' || value < Number(limit),
   minLength: bound(lengthOf, atLeast),
   maxLength: bound(lengthOf, atMost),
   minItems: bound(countOf, atLeast),
   maxItems: bound(countOf, atMost),
   format: inRange,
-  // The `false` schema means that the field must be absent.
-  not: () => () => false,
+  // The `false` schema means that the field must be absent. Other schemas inside `not` are not sampled.
+  not: (schema) => () => typeof schema === 'object' && Object.keys(schema ?? {}).length > 0,
 };
 
 /** The names of documented fields whose values are words from a closed set and are never personal. */

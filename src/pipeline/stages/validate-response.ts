@@ -191,7 +191,7 @@ function parseBody(
   services.sample?.(exchange, operation, status, json);
   services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
   const isEmpty = bytes.length === 0;
-  return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json }) };
+  return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json, bytes }) };
 }
 
 /**

@@ -261,11 +261,11 @@ const projection = (parts: Partial<{ include: string[]; exclude: string[]; inclu
 
 describe('a projection', () => {
   it('is undefined if no field is named', () => {
-    expect(toProjection(new Map([['includeOnly', ['', ' , ']]]))).toBeUndefined();
+    expect(toProjection(new Map([['includeOnly', ['', ' , ']]]), 'list')).toBeUndefined();
   });
 
   it('collects repeated parameters and trims names', () => {
-    expect(toProjection(new Map([['exclude', ['a, b', 'c.d']]]))?.exclude).toEqual(['a', 'b', 'c.d']);
+    expect(toProjection(new Map([['exclude', ['a, b', 'c.d']]]), 'list')?.exclude).toEqual(['a', 'b', 'c.d']);
   });
 
   it('keeps every field if it is undefined', () => {

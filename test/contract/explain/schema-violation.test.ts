@@ -88,7 +88,7 @@ describe('one violation for one cause', () => {
     expect(told('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain('space-filter /list/0/containerIds');
   });
 
-  it('is reported as an undocumented field if nothing documents a field outside a projection', () => {
+  it('is reported as not requested, even if nothing documents a field outside a projection', () => {
     const page = {
       ...example('questions'),
       list: [
@@ -97,10 +97,9 @@ describe('one violation for one cause', () => {
       ],
       listCount: 2,
     };
-    expect(told('listQuestions', page, { query: 'includeOnly=id' })).toEqual([
-      'includeOnly /list/0/title',
-      'undocumented-field /list/0/extra',
-    ]);
+    expect(told('listQuestions', page, { query: 'includeOnly=id' })).toEqual(['includeOnly /list/0']);
+    expect(told('listQuestions', page, { query: 'includeOnly=id,title' })).toEqual(['includeOnly /list/0/extra']);
+    expect(told('listQuestions', page, { query: 'exclude=slug' })).toEqual(['undocumented-field /list/0/extra']);
   });
 
   it('names the same rule whether all fields or a part were requested', () => {

@@ -23,7 +23,7 @@ describe('a proposal about values that break the contract', () => {
   it('accepts numbers outside the documented bounds', () => {
     const { broken, forms } = seen((at) => ({ viewCount: -1 - at }));
     expect(broken).toEqual([]);
-    expect(forms).toEqual([expect.stringMatching(/^CountedNode.viewCount breaks minimum: integer$/)]);
+    expect(forms).toEqual([expect.stringMatching(/^CountedNode.viewCount breaks x-expected-minimum: integer$/)]);
   });
 
   it('adds a field that is documented as absent', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../builders/property-runs.ts';
-import { contractWith, judge, learnedBy, learner, LIMITS, page, response } from '../learned.ts';
+import { advise, contractWith, judge, learnedBy, learner, LIMITS, page, response } from '../learned.ts';
 
 const SECRETS = [
   'jana.cerny@example.org',
@@ -103,12 +103,12 @@ describe('the confidence of a proposal', () => {
     expect(fieldOf(badges(25, 1)).confidence).toBeGreaterThan(0.85);
   });
 
-  it('is too low for required fields and patterns after hundreds of items from three responses', () => {
+  it('is too low for expected fields and patterns after hundreds of items from three responses', () => {
     const few = fieldOf([1, 2, 3].map(() => page(...dated(100)))).overlay;
     expect(few).toContain('madeDate');
-    expect(few).not.toMatch(/required:|pattern:/);
+    expect(few).not.toMatch(/required:|expected:|pattern:/);
     const many = fieldOf(Array.from({ length: 12 }, () => page(...dated(100)))).overlay;
-    expect(many).toMatch(/required:\n\s+- fileId/);
+    expect(many).toMatch(/x-expected:\n\s+- fileId/);
     expect(many).toContain('pattern:');
   });
 
@@ -136,12 +136,12 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contract, page({ attachments: [{ ...attachment(1), label: 7 }] }))).toEqual([
       'type /list/0/attachments/0/label',
     ]);
-    expect(judge(contract, page({ attachments: [{ fileId: 1, label: 'x' }] }))).toEqual([
-      'required /list/0/attachments/0/madeDate',
-    ]);
-    expect(judge(contract, page({ attachments: [{ ...attachment(1), madeDate: 'today' }] }))).toEqual([
-      'pattern /list/0/attachments/0/madeDate',
-    ]);
+    const incomplete = page({ attachments: [{ fileId: 1, label: 'x' }] });
+    expect(judge(contract, incomplete)).toEqual([]);
+    expect(advise(contract, incomplete)).toEqual(['x-expected /list/0/attachments/0/madeDate']);
+    const otherForm = page({ attachments: [{ ...attachment(1), madeDate: 'today' }] });
+    expect(judge(contract, otherForm)).toEqual([]);
+    expect(advise(contract, otherForm)).toEqual(['x-expected-pattern /list/0/attachments/0/madeDate']);
     expect(judge(contractWith(''), page({ attachments: [7] }))).toEqual([]);
   });
 
@@ -150,7 +150,8 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contract, page({ body: 'x' }))).toEqual([]);
     expect(judge(contract, page({ body: { html: 'x', size: 1 } }))).toEqual([]);
     expect(judge(contract, page({ body: { html: 'x', size: 'x', more: 1 } }))).toEqual(['type /list/0/body/size']);
-    expect(judge(contract, page({ body: { html: 'x' } }))).toEqual(['required /list/0/body/size']);
+    expect(judge(contract, page({ body: { html: 'x' } }))).toEqual([]);
+    expect(advise(contract, page({ body: { html: 'x' } }))).toEqual(['x-expected /list/0/body/size']);
     expect(judge(contract, page({ body: 7 }))).toEqual(['type /list/0/body']);
   });
 
@@ -162,10 +163,11 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contractWith(overlay), page({ score: 'jana@example.org' }))).toEqual([]);
   });
 
-  it('requires a field only if it was always present', () => {
+  it('expects a field only if it was always present', () => {
     const contract = seen((at) => ({ badge: at, ...(at % 2 === 0 && { medal: 'x' }) }));
     expect(judge(contract, page({ badge: 1 }))).toEqual([]);
-    expect(judge(contract, page({}))).toEqual(['required /list/0/badge']);
+    expect(judge(contract, page({}))).toEqual([]);
+    expect(advise(contract, page({}))).toEqual(['x-expected /list/0/badge']);
   });
 
   it('accepts values of the learned type under any key of a map, and reports values of other types', () => {
@@ -182,7 +184,8 @@ describe('a contract with a learned overlay', () => {
     expect(overlay).toContain('Seen: closed, locked');
     const contract = contractWith(overlay);
     expect(judge(contract, page({ nodeStates: ['locked'] }))).toEqual([]);
-    expect(judge(contract, page({ nodeStates: ['frozen'] }))).toEqual(['enum /list/0/nodeStates/0']);
+    expect(judge(contract, page({ nodeStates: ['frozen'] }))).toEqual([]);
+    expect(advise(contract, page({ nodeStates: ['frozen'] }))).toEqual(['x-expected-enum /list/0/nodeStates/0']);
   });
 
   it('does not store a value that is not a word or may be a name, and does not close a vocabulary with one', () => {

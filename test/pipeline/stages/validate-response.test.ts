@@ -100,7 +100,13 @@ describe('validate-response', () => {
     const { answer, trace } = run();
     const { body, facts, pageCount } = await answer;
     expect(judged).toEqual([
-      { status: 200, mediaType: 'application/json;charset=UTF-8', isEmpty: false, json: pageOf([1]) },
+      {
+        status: 200,
+        mediaType: 'application/json;charset=UTF-8',
+        isEmpty: false,
+        json: pageOf([1]),
+        bytes: reply.body,
+      },
     ]);
     expect(body).toBe(reply.body);
     expect(facts).toMatchObject({ validity: 'valid', body: bodyFactsOf(plannedWith(), pageOf([1])) });
