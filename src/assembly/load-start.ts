@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
-import { rolesFileFaults } from '../config/secrets.ts';
+import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
 import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
 import type { Settings } from '../config/settings.ts';
 import { contractFolder } from '../contract/contract-files.ts';
@@ -128,6 +128,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
     shadow: shadow(),
     warnings: [
       ...contract().warnings,
+      ...rolesFileWarnings(settings, rules().roles),
       ...settingWarnings(settings, contract(), rules().roles),
       ...shadowWarnings(contract(), shadow(), settings.placeOf('/contract/candidate')),
     ],

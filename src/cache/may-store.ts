@@ -1,4 +1,5 @@
-import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
+import { parseHttpDate } from '../lib/http-date.ts';
+import { type HeaderPairs, headerValue, headerValues } from '../model/header-pairs.ts';
 import type { Freshness, StoreRule } from './cache-options.ts';
 
 /**
@@ -85,7 +86,8 @@ const MAX_SECONDS = 86_400;
 /**
  * Returns how long a response may be used. The configured durations apply unless `respectUpstream` is set and the
  * upstream's headers specify durations (RFC 9111 §4.2; RFC 5861). In that case, the freshness lifetime is also reduced
- * by the value of `Age`.
+ * by the response's age. If `respectUpstream` is set, a response whose `Date`, `Age` or `Expires` is invalid or repeated
+ * is treated as expired.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -99,13 +101,16 @@ export function freshnessFor(
     directiveSeconds(directives, 's-maxage') ??
     directiveSeconds(directives, 'max-age') ??
     expiresSeconds(headers, receivedAt);
+  const age = initialAge(headers, receivedAt);
   // In a shared cache, s-maxage also means proxy-revalidate (RFC 9111 §5.2.2.10).
   const mustRevalidate = ['must-revalidate', 'proxy-revalidate', 's-maxage'].some((name) => directives.has(name));
   const stale = (name: string, configured: number) =>
     mustRevalidate ? 0 : Math.min(directiveSeconds(directives, name) ?? configured, MAX_SECONDS);
   return {
     freshSeconds:
-      lifetime === undefined ? freshSeconds : Math.max(0, Math.min(lifetime - upstreamAge(headers), MAX_SECONDS)),
+      lifetime === undefined && !Number.isNaN(age)
+        ? freshSeconds
+        : Math.max(0, Math.min((lifetime ?? 0) - age, MAX_SECONDS) || 0),
     staleWhileRevalidateSeconds: stale('stale-while-revalidate', staleWhileRevalidateSeconds),
     staleIfErrorSeconds: stale('stale-if-error', staleIfErrorSeconds),
   };
@@ -121,19 +126,42 @@ export function longestFreshness(options: Freshness & { readonly respectUpstream
   };
 }
 
-/** Returns the upstream's `Age` in seconds, or 0 if the header is absent or invalid. */
+/** Returns the upstream's `Age` in seconds, or 0 if the header is absent, repeated or invalid. */
 export function upstreamAge(headers: HeaderPairs): number {
-  const age = headerValue(headers, 'age')?.trim() ?? '';
-  return /^[0-9]{1,10}$/.test(age) ? Number(age) : 0;
+  const [age = '', ...more] = headerValues(headers, 'age');
+  return more.length > 0 ? 0 : (deltaSeconds(age.trim()) ?? 0);
 }
 
+/**
+ * Returns a response's age when it was received, in seconds: the time since its `Date`, or its `Age` if that is greater
+ * (RFC 9111 §4.2.3). Returns NaN if either header is invalid or repeated.
+ */
+function initialAge(headers: HeaderPairs, receivedAt: number): number {
+  const [date, ...moreDates] = headerValues(headers, 'date');
+  const [age, ...moreAges] = headerValues(headers, 'age');
+  if (moreDates.length > 0 || moreAges.length > 0) return Number.NaN;
+  const apparent = date === undefined ? 0 : (receivedAt - (parseHttpDate(date, receivedAt) ?? Number.NaN)) / 1000;
+  const stated = age === undefined ? 0 : (deltaSeconds(age.trim()) ?? Number.NaN);
+  return Math.max(0, apparent, stated);
+}
+
+/** Returns the freshness lifetime according to `Expires`. Returns undefined if the header is absent. */
 function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | undefined {
-  const expires = headerValue(headers, 'expires');
-  if (expires === undefined) return undefined;
-  const date = Date.parse(headerValue(headers, 'date') ?? '');
-  const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
+  const [text, ...more] = headerValues(headers, 'expires');
+  if (text === undefined) return undefined;
+  const expires = more.length > 0 ? undefined : parseHttpDate(text, receivedAt);
   // An invalid date, especially `0`, represents a time in the past (RFC 9111 §5.3).
-  return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
+  if (expires === undefined) return 0;
+  const date = parseHttpDate(headerValue(headers, 'date') ?? '', receivedAt) ?? receivedAt;
+  return Math.max(0, (expires - date) / 1000);
+}
+
+/** The value of a number of seconds that is too large to be represented (RFC 9111 §1.2.2). */
+const MAX_DELTA_SECONDS = 2 ** 31;
+
+/** Parses a number of seconds (RFC 9111 §1.2.2). Returns undefined if the text is not a non-negative integer. */
+function deltaSeconds(text: string): number | undefined {
+  return /^[0-9]+$/.test(text) ? Math.min(Number(text), MAX_DELTA_SECONDS) : undefined;
 }
 
 /**
@@ -164,7 +192,7 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
   if (values === undefined) return undefined;
-  return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
+  return Math.min(...values.map((value) => deltaSeconds(value) ?? 0));
 }
 
 /** Returns whether a client requests a fresh response and has a role that may bypass the cache (docs/rules.md §6). */

@@ -128,16 +128,13 @@ const readableBy = (path: string) => ({
   suggestion: `chmod o-rwx ${path}; for a Kubernetes volume, set defaultMode: 0440; or set readableSecrets: allow`,
 });
 
-/**
- * Returns the reasons why a roles file must not be used with a real upstream: it contains public passwords, or it
- * contains hashes that every user on the machine can read and try to crack.
- */
+/** Returns the reasons why a roles file must not be used with a real upstream: it contains public passwords. */
 export function rolesFileFaults(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
   if (settings.embedded) return [];
-  const own = accounts.filter(({ demo, passwordHash }) => !demo && passwordHash !== undefined);
+  const own = withOwnHash(accounts);
   if (own.length === 0) return [];
   const published = publishedHashes();
-  const faults = own
+  return own
     .filter(({ passwordHash = '' }) => published.has(passwordHash))
     .map(({ name }): Fault => ({
       source,
@@ -145,13 +142,20 @@ export function rolesFileFaults(settings: Settings, { accounts, source }: RolesF
       message: `${name} has the published password of a demo account`,
       suggestion: 'create another hash with portico hash-password',
     }));
-  if (!refusesReadableFiles(settings) || !isReadableByOthers(source)) return faults;
-  const { message, suggestion } = readableBy(source);
-  return [
-    ...faults,
-    { source, pointer: '/accounts', message: message.replace('the secret', 'the hashes'), suggestion },
-  ];
 }
+
+/**
+ * Returns a warning if every user on the machine can read the hashes in a roles file and try to crack them. This does
+ * not prevent the start, because the roles file is meant to be kept in a repository.
+ */
+export function rolesFileWarnings(settings: Settings, { accounts, source }: RolesFile): readonly Fault[] {
+  if (!refusesReadableFiles(settings) || withOwnHash(accounts).length === 0 || !isReadableByOthers(source)) return [];
+  const { message, suggestion } = readableBy(source);
+  return [{ source, pointer: '/accounts', message: message.replace('the secret', 'the hashes'), suggestion }];
+}
+
+const withOwnHash = (accounts: RolesFile['accounts']) =>
+  accounts.filter(({ demo, passwordHash }) => !demo && passwordHash !== undefined);
 
 /** Returns the demo accounts' password hashes from this package's roles file. */
 function publishedHashes(): ReadonlySet<string> {

@@ -7,17 +7,23 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 /** The supported content codings, as an `Accept-Encoding` value. */
 const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
+const JSON_TYPE = ['application/json'];
+
 /**
  * Returns the headers of an upstream request for a documented operation. Of the client's headers, only those on the
  * allowlist are forwarded (docs/rules.md §2). `authorization` is the caller's credential, if forwarded, or the service
- * account's. It is undefined for anonymous callers.
+ * account's. It is undefined for anonymous callers. `contentTypes` contains the `Content-Type` lines to send.
  */
-export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
+export function requestHeaders(
+  authorization: string | undefined,
+  forwarding: HeaderPairs,
+  contentTypes: readonly string[] = JSON_TYPE,
+): HeaderPairs {
   return [
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
     // The legacy server requires `Content-Type` on every request, even one without a body.
-    ['Content-Type', 'application/json'],
+    ...contentTypes.map((type) => ['Content-Type', type] as const),
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwarding,
   ];

@@ -125,13 +125,18 @@ describe('freshness', () => {
   });
 
   it("computes Expires relative to the upstream's Date", () => {
-    const date = ['Date', 'Thu, 05 Nov 2026 09:00:00 GMT'] as const;
-    expect(fresh(['Expires', 'Thu, 05 Nov 2026 09:00:20 GMT'], date)).toBe(20);
+    const ahead = ['Date', 'Thu, 05 Nov 2026 11:00:00 GMT'] as const;
+    expect(fresh(['Expires', 'Thu, 05 Nov 2026 11:00:20 GMT'], ahead)).toBe(20);
+    const rfc850 = ['Date', 'Thursday, 05-Nov-26 11:00:00 GMT'] as const;
+    expect(fresh(['Expires', 'Thu Nov  5 11:00:20 2026'], rfc850)).toBe(20);
   });
 
-  it.each(['0', '-1', 'soon', 'Thu, 05 Nov 2026 09:59:59 GMT'])('is zero with Expires: %s', (expires) => {
-    expect(fresh(['Expires', expires])).toBe(0);
-  });
+  it.each(['0', '-1', 'soon', '', '2026-11-05', 'Nov 5 2027', 'Thu, 05 Nov 2026 09:59:59 GMT'])(
+    'is zero with Expires: %s',
+    (expires) => {
+      expect(fresh(['Expires', expires])).toBe(0);
+    },
+  );
 
   it("is shortened by the upstream's Age", () => {
     expect(fresh(['Cache-Control', 'max-age=60'], ['Age', '50'])).toBe(10);
@@ -139,8 +144,48 @@ describe('freshness', () => {
     expect(upstreamAge([['Age', 'x']])).toBe(0);
   });
 
+  it('is shortened by the time since Date, or by Age if that is greater', () => {
+    const old = ['Date', 'Thu, 05 Nov 2026 09:59:40 GMT'] as const;
+    expect(fresh(['Cache-Control', 'max-age=60'], old)).toBe(40);
+    expect(fresh(['Cache-Control', 'max-age=60'], old, ['Age', '50'])).toBe(10);
+    expect(fresh(['Cache-Control', 'max-age=60'], old, ['Age', '5'])).toBe(40);
+    expect(fresh(['Cache-Control', 'max-age=15'], old)).toBe(0);
+    expect(fresh(['Expires', 'Thu, 05 Nov 2026 10:00:40 GMT'], old)).toBe(40);
+    expect(fresh(['Cache-Control', 'max-age=60'], ['Date', 'Thu, 05 Nov 2026 10:00:40 GMT'])).toBe(60);
+  });
+
+  const LIVE = ['Cache-Control', 'max-age=60'] as const;
+  const DATE = ['Date', 'Thu, 05 Nov 2026 10:00:00 GMT'] as const;
+  it.each<readonly [string, HeaderPairs]>([
+    ['an invalid Date', [LIVE, ['Date', 'yesterday']]],
+    ['an empty Date', [LIVE, ['Date', '']]],
+    ['a Date that does not exist', [LIVE, ['Date', 'Sat, 31 Feb 2026 10:00:00 GMT']]],
+    ['two Dates', [LIVE, DATE, ['Date', 'Thu, 05 Nov 2026 09:00:00 GMT']]],
+    ['an invalid Age', [LIVE, ['Age', 'x']]],
+    ['a negative Age', [LIVE, ['Age', '-1']]],
+    ['two Ages', [LIVE, ['Age', '1'], ['Age', '2']]],
+    ['a list of Ages', [LIVE, ['Age', '1, 2']]],
+    ['an Age that overflows', [LIVE, ['Age', '99999999999999999999']]],
+    [
+      'two Expires',
+      [
+        ['Expires', 'Thu, 05 Nov 2026 10:01:00 GMT'],
+        ['Expires', 'Thu, 05 Nov 2026 10:02:00 GMT'],
+      ],
+    ],
+    ['an invalid Date, even without a lifetime', [['Date', 'yesterday']]],
+  ])('is zero with %s', (_what, headers) => {
+    expect(fresh(...headers)).toBe(0);
+    expect(freshnessFor(headers, DEFAULT_CACHE_OPTIONS, now).freshSeconds).toBe(30);
+  });
+
+  it('ignores Expires if there is a max-age', () => {
+    expect(fresh(LIVE, ['Expires', '0'], ['Expires', 'soon'])).toBe(60);
+  });
+
   it('is at most a day', () => {
-    expect(fresh(['Cache-Control', 'max-age=9999999999'])).toBe(86_400);
+    for (const seconds of ['9999999999', '99999999999', '9'.repeat(400), '"9999999999"'])
+      expect(fresh(['Cache-Control', `max-age=${seconds}`])).toBe(86_400);
   });
 
   it('excludes stale use if the upstream requires revalidation, and respects RFC 5861', () => {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadPermissions } from '../../src/assembly/load-start.ts';
+import { loadPermissions, loadStart } from '../../src/assembly/load-start.ts';
 import { readSettings } from '../../src/config/load-settings.ts';
 import { PUBLIC_PASSWORDS } from '../../src/config/secrets.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
@@ -179,13 +179,21 @@ describe('demo accounts', () => {
   const contract = loadContract(CONTRACT_DEFAULTS);
   const [demoHash = ''] = /\$argon2id\S+/.exec(readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8')) ?? [];
 
-  function rolesFaults(passwordHash: string, { mode = 0o600, config = REAL }: Pick<Given, 'mode' | 'config'> = {}) {
+  type How = Pick<Given, 'mode' | 'config'>;
+
+  function settingsWith(passwordHash: string, { mode = 0o600, config = REAL }: How) {
     const roles = { roles: { anonymous: {} }, accounts: [{ name: 'eve', roles: [], passwordHash }] };
-    const { settings } = read({
-      config: { ...config, roles: { file: 'roles.yaml' } },
-      files: { 'roles.yaml': JSON.stringify(roles) },
-      mode,
-    });
+    const files = { 'roles.yaml': JSON.stringify(roles) };
+    return read({ config: { ...config, roles: { file: 'roles.yaml' } }, files, mode }).settings;
+  }
+
+  const rolesWarnings = (passwordHash: string, how: How) =>
+    loadStart(settingsWith(passwordHash, how), { env: {} })
+      .warnings.map(({ message }) => message)
+      .filter((message) => message.includes('hashes'));
+
+  function rolesFaults(passwordHash: string, how: How = {}) {
+    const settings = settingsWith(passwordHash, how);
     try {
       loadPermissions(settings, contract);
       return [];
@@ -214,11 +222,14 @@ describe('demo accounts', () => {
     ]);
   });
 
-  it('do not start with hashes that every user can read', async () => {
+  it('start with a warning if every user can read their hashes', async () => {
     const hash = await fastHash('own');
-    expect(rolesFaults(hash, { mode: 0o644 })).toEqual([
+    const warned = (how: How) => rolesWarnings(hash, how);
+    expect(rolesFaults(hash, { mode: 0o644 })).toEqual([]);
+    expect(warned({ mode: 0o644 })).toEqual([
       expect.stringMatching(/^every user of this machine can read the hashes in /),
     ]);
-    expect(rolesFaults(hash, { mode: 0o644, config: { ...REAL, readableSecrets: 'allow' } })).toEqual([]);
+    expect(warned({ mode: 0o640 })).toEqual([]);
+    expect(warned({ mode: 0o644, config: { ...REAL, readableSecrets: 'allow' } })).toEqual([]);
   });
 });

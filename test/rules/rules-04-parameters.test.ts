@@ -292,6 +292,62 @@ describe('rules 4: the content type', () => {
   );
 });
 
+describe('rules 4: the label of a body', () => {
+  const operation = operationOf('createComment');
+  const send = (one: TestGateway, types: string | readonly string[], body = JSON.stringify(operation.body)) =>
+    one.call(targetOf(operation), {
+      method: operation.method,
+      user: operation.allowed,
+      body,
+      headers: { 'Content-Type': types },
+    });
+  const LATIN1 = ['iso-8859-1', 'ISO-8859-1', '"latin1"', 'utf-16', ' us-ascii ', ''].map(
+    (charset) => `application/json; charset=${charset}`,
+  );
+
+  it.each([...LATIN1, 'application/json; x=y; CHARSET = utf-16', 'application/json;charset=utf-8;charset=latin1'])(
+    'must not be %s: 415, and the text names UTF-8',
+    async (type) => {
+      const got = await send(gateway, type);
+      expectError(got, 415, 'unsupported_media_type');
+      expect(got.text).toContain('UTF-8');
+      expect(fake.requests).toHaveLength(0);
+    },
+  );
+
+  it.each([
+    [['application/json', 'text/plain']],
+    [['text/plain', 'application/json']],
+    [['application/json', 'application/json; charset=utf-16']],
+  ])('must not be given twice in different ways, %j: 400', async (types) => {
+    expectError(await send(gateway, types), 400, 'invalid_body');
+    expect(fake.requests).toHaveLength(0);
+  });
+
+  it('may be repeated', async () => {
+    expect((await send(gateway, ['application/json', 'Application/JSON'])).status).toBe(201);
+    expect(fake.requests[0]?.rawHeaders.filter((name) => /^content-type$/i.test(name))).toHaveLength(1);
+  });
+
+  it.each(['report', 'off', 'observe'])('is never changed without a refusal: %s', async (level) => {
+    const lenient = await startTestGateway({
+      upstream: fake,
+      config: level === 'observe' ? { mode: 'observe' } : { checks: { requests: level } },
+    });
+    for (const types of [[LATIN1[0] ?? ''], ['application/json', 'text/plain'], ['text/plain; charset=latin1']]) {
+      fake.requests.length = 0;
+      const got = await send(lenient, types);
+      expect(got.status).toBe(201);
+      const { rawHeaders = [] } = fake.requests.at(-1) ?? {};
+      expect(rawHeaders.filter((_, at) => at % 2 === 1 && /^content-type$/i.test(rawHeaders[at - 1] ?? ''))).toEqual(
+        types,
+      );
+      const line = await lenient.lineOf(String(got.headers['x-request-id']));
+      if (level !== 'off') expect(JSON.stringify(line)).toContain('reported');
+    }
+  });
+});
+
 describe("rules 4: values travel upstream in the client's own encoding", () => {
   it.each([
     'q=a+b',

@@ -24,6 +24,29 @@ describe('legacy addresses in bodies and headers', () => {
       ['in capitals', 'HTTP://OLD.Example/qa/x', `${PUBLIC}/x`],
       ['without a path', 'see http://old.example/qa, or "http://old.example/qa"', `see ${PUBLIC}, or "${PUBLIC}"`],
       ['in JSON with escaped slashes', '"http:\\/\\/old.example\\/qa\\/x"', '"https:\\/\\/new.example\\/p\\/x"'],
+      [
+        'at the end of a sentence',
+        'See http://old.example/qa. Or http://old.example/qa!',
+        `See ${PUBLIC}. Or ${PUBLIC}!`,
+      ],
+      ['before other punctuation', '(http://old.example/qa), http://old.example/qa: x', `(${PUBLIC}), ${PUBLIC}: x`],
+      ['before several marks', 'http://old.example/qa... http://old.example/qa?!', `${PUBLIC}... ${PUBLIC}?!`],
+      ['before a closing mark', '"http://old.example/qa." *http://old.example/qa*', `"${PUBLIC}." *${PUBLIC}*`],
+      [
+        'before wide punctuation',
+        '“http://old.example/qa” http://old.example/qa… http://old.example/qa。',
+        `“${PUBLIC}” ${PUBLIC}… ${PUBLIC}。`,
+      ],
+      ['in markdown', '`http://old.example/qa` |http://old.example/qa|', `\`${PUBLIC}\` |${PUBLIC}|`],
+      ['at the end of a sentence in JSON', '"See http:\/\/old.example\/qa.\n"', '"See https:\/\/new.example\/p.\n"'],
+      ['without a scheme', '<a href="//old.example/qa/x">', '<a href="//new.example/p/x">'],
+      ['without a scheme in JSON', '"\/\/old.example\/qa\/x"', '"\/\/new.example\/p\/x"'],
+      [
+        'without a scheme after an escape',
+        '"a\n//old.example/qa/x \"//old.example/qa\""',
+        '"a\n//new.example/p/x \"//new.example/p\""',
+      ],
+      ['without a scheme at the beginning', '//old.example/qa/x', '//new.example/p/x'],
       ['surrounded by other bytes', 'é\u2603http://old.example/qa/é', `é\u2603${PUBLIC}/é`],
     ])('become public ones if they are %s', (_case, text, expected) => {
       expect(rewritten(text)).toBe(expected);
@@ -38,7 +61,16 @@ describe('legacy addresses in bodies and headers', () => {
       'http://old.example/qax',
       'http://old.example/other/x',
       'ftp://old.example/qa/x',
-      '//old.example/qa/x',
+      'http://old.example/qa.json',
+      'http://old.example/qa!x',
+      'http://old.example.',
+      'http://old.example/qa:80',
+      'http://old.example:pass@evil/qa',
+      'http://old.example/qaé',
+      'a//old.example/qa/x',
+      'http://other.example//old.example/qa/x',
+      '///old.example/qa/x',
+      'ws://old.example/qa/x',
     ])('are not found in %s', (text) => {
       expect(rewritten(text)).toBe(text);
     });
@@ -56,6 +88,9 @@ describe('legacy addresses in bodies and headers', () => {
     const piece = fc.constantFrom(
       'http://old.example/qa',
       'https:\\/\\/old.example\\/qa',
+      '//old.example/qa',
+      '. ',
+      '”',
       'http://old.example',
       'HTTP:\\/\\/OLD.example',
       'http://10.0.0.5:8080/qa/',

@@ -2,7 +2,7 @@ import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { isShared } from '../../cache/stored-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import type { PublicOrigin } from '../../model/arrival.ts';
+import type { Arrival, PublicOrigin } from '../../model/arrival.ts';
 import type { AttemptLog } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../upstream/response-body.ts';
@@ -21,6 +21,7 @@ import {
 } from '../../upstream/headers.ts';
 import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';
+import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
@@ -152,6 +153,15 @@ function rawRequest(exchange: Exchange, log: AttemptLog | undefined) {
   };
 }
 
+/**
+ * Returns the `Content-Type` lines to send with a body that is not labeled as JSON in UTF-8. If requests are not enforced,
+ * such a body is forwarded, and another label would change its meaning.
+ */
+function bodyTypes({ operation }: PlannedOperation, arrival: Arrival): readonly string[] | undefined {
+  const isMislabeled = operation.requestBody !== undefined && bodyTypeProblem(arrival) !== undefined;
+  return isMislabeled ? contentTypeLines(arrival) : undefined;
+}
+
 function builtRequest(
   planned: PlannedOperation,
   exchange: Exchange,
@@ -167,6 +177,7 @@ function builtRequest(
     headers: requestHeaders(
       authorizationFor(planned, exchange, services.serviceAuthorization),
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
+      bodyTypes(planned, arrival),
     ),
     mode: 'buffered' as const,
     log,

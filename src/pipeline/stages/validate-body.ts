@@ -6,6 +6,7 @@ import { readBody } from '../../lib/read-body.ts';
 import type { Operation } from '../../model/operation.ts';
 import { checkFailed, toVerdict } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
+import { bodyTypeProblem } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { BodyFindings, CheckBody, PlanBodyCheck } from '../request-rules.ts';
@@ -88,12 +89,8 @@ async function inspect(
 ): Promise<BodyFindings> {
   const { headers } = exchange.arrival;
   if (bytes.length === 0) return one('missing', '', 'required', 'The request body is missing; send a JSON object.');
-  const type = headers['content-type'];
-  if (type !== undefined && !/^application\/json\s*(?:;|$)/i.test(type))
-    return {
-      ...one('protocol', 'content-type', 'media-type', 'The body must be application/json.'),
-      code: 'unsupported_media_type',
-    };
+  const type = bodyTypeProblem(exchange.arrival);
+  if (type !== undefined) return { ...one('protocol', 'content-type', type.keyword, type.message), code: type.code };
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
     return {

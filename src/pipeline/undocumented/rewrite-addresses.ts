@@ -116,12 +116,12 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
 /** Returns an address of the legacy server in its public form. Addresses of other servers are returned unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` has no scheme, but the pattern requires one. The pattern matches `http:` and `https:` equally, so it
-  // does not matter which of them is added.
-  const absolute = value.startsWith('//') ? `http:${value}` : value;
-  const begin = absolute.match(legacy.underBase)?.[0];
-  if (begin === undefined || !absolute.startsWith(begin)) return value;
-  return publicForm(publicAddress, '') + absolute.slice(begin.length);
+  const [begin = ''] = value.match(legacy.underBase) ?? [];
+  // An address without a scheme gets the scheme of the public address, which may differ from the scheme between a proxy
+  // and Portico.
+  return begin !== '' && value.startsWith(begin)
+    ? publicForm(publicAddress, 'http:', '') + value.slice(begin.length)
+    : value;
 }
 
 // A client would discard a cookie for the legacy host. Without `Domain`, a cookie belongs to the host that set it.

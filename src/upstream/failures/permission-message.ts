@@ -25,15 +25,20 @@ const LONGEST_TEXT = 2000;
 const TAG =
   /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*|\s*\/?)>/gi;
 
+// Before these characters, `<` begins a tag, a comment or a declaration in HTML. Before any others, it is text.
+const TAG_START = /<(?=[a-z/!?])/gi;
+
 /**
  * Converts a message from the upstream to plain text of at most 2,000 characters. Tags are removed, line breaks are
- * replaced with spaces, and entities are decoded once.
+ * replaced with spaces, and entities are decoded once. The text is no markup, even if a client shows it as HTML: every
+ * `<` that would begin a tag, such as one that was an entity, is replaced with `‹`.
  */
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
     // Control characters do not belong in a message, and a line break in HTML is equivalent to a space.
     .replace(/\p{Cc}+/gu, ' ')
+    .replace(TAG_START, '‹')
     .trim();
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…`;
 }

@@ -44,7 +44,7 @@ function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHIN
 }
 
 const json = (text: string, headers: Arrival['headers'] = { 'content-type': 'application/json' }) =>
-  arrivalOf(text, { headers });
+  arrivalOf(text, { headers, rawHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]) });
 
 const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
 

@@ -42,11 +42,26 @@ describe('an upstream message', () => {
     ['line breaks of every kind', 'a<BR/>b<br />c <br class="x">d<br id=1>e', 'a b c d e'],
     ['tags', '<p>The <b class="x">thing</b> is gone</p>', 'The thing is gone'],
     ['entities, once', 'don&#39;t &amp;lt; &quot;x&quot; &eacute;', `don't &lt; "x" é`],
-    ['encoded tags, which are text', '&lt;script&gt;', '<script>'],
+    ['encoded tags, which are text', '&lt;script&gt;', '‹script>'],
+    ['tags encoded in other ways', '&#60;img src=x&#62; &#x3C;b> &LT;i> &lt/u>', '‹img src=x> ‹b> ‹i> ‹/u>'],
+    ['tags encoded twice', '&amp;lt;script&amp;gt; &amp;amp;lt;b>', '&lt;script&gt; &amp;lt;b>'],
+    ['a tag inside a tag', '<scr<b>ipt>alert(1)</scr</b>ipt>', '‹script>alert(1)‹/script>'],
+    ['a tag inside an entity', '&l<b></b>t;script>', '‹script>'],
+    ['a control character inside a tag', '&lt;\u0000script>', '< script>'],
+    [
+      'tags of unknown elements',
+      '<video src=x onerror=alert(1)><x-y onclick=f()>',
+      '‹video src=x onerror=alert(1)>‹x-y onclick=f()>',
+    ],
+    [
+      'encoded comments and declarations',
+      '&lt;!-- x --&gt; &lt;!DOCTYPE x&gt; &lt;?php',
+      '‹!-- x --> ‹!DOCTYPE x> ‹?php',
+    ],
     ['scripts and comments', 'a<script>alert(1)</script>b<!-- c -->d', 'abd'],
     ['comparisons, which are not tags', 'a < b and c > d, 1<2', 'a < b and c > d, 1<2'],
     ['control characters', 'a\u0000\r\nb\u001b[31m', 'a b [31m'],
-    ['a tag that never ends', 'gone <a href="', 'gone <a href="'],
+    ['a tag that never ends', 'gone <a href="', 'gone ‹a href="'],
   ])('becomes plain text: %s', (_case, html, text) => {
     expect(plainText(html)).toBe(text);
   });
@@ -61,7 +76,7 @@ describe('an upstream message', () => {
   });
 
   it('keeps text that looks like a tag but is not one', () => {
-    expect(plainText('value must be a<b and c>d')).toBe('value must be a<b and c>d');
+    expect(plainText('value must be a<b and c>d')).toBe('value must be a‹b and c>d');
     expect(plainText('<b>value</b> must be <em class="x">small</em>')).toBe('value must be small');
   });
 
