@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
@@ -18,6 +19,11 @@ interface CsvCheck {
   readonly details: readonly ErrorDetail[];
   /** The number of rows read, excluding the header. */
   readonly rows: number;
+  /**
+   * A hash of the users in the file. It is the same for all ways to write the same rows: with any line breaks, quotes and
+   * order of columns, and with or without a byte order mark. Undefined if the file cannot be read completely.
+   */
+  readonly identity: string | undefined;
 }
 
 /** Checks a GDPR upload's CSV text (docs/rules.md §9). A line break inside quotes does not end a row. */
@@ -57,18 +63,26 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
   /** The number of non-empty rows below the header. */
   let filled = 0;
   let isMalformed = false;
+  /** The position of each column in the alphabetical order of the header. */
+  let order: readonly number[] = [];
+  let idAt = -1;
+  const identity = createHash('sha256');
 
   const checkHeader = (cells: readonly string[]) => {
-    const error = headerError(cells);
+    const error = headerError(cells, content);
     if (error) found.add('enum', 1, error.message, error.suggestion);
   };
   const onRecord = (cells: string[]) => {
     row += 1;
     if (row === 1) {
       columns = cells.length;
+      idAt = isForm(cells) ? cells.indexOf('userId') : -1;
+      order = cells.map((_, at) => at).sort((one, other) => compare(cells[one] ?? '', cells[other] ?? ''));
+      identity.update(canonicalRow(cells, order));
       checkHeader(cells);
       return null;
     }
+    identity.update(canonicalRow(cells, order));
     const isEmpty = cells.every((cell) => cell.trim() === '');
     if (!isEmpty) filled += 1;
     if (row > maxRows + 1) {
@@ -77,6 +91,8 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
       found.add('missing', row, 'all cells of the row are empty');
     } else if (cells.length !== columns) {
       found.add('format', row, `the row has ${cells.length < columns ? 'fewer' : 'more'} cells than the header`);
+    } else if (idAt >= 0 && !isId(cells[idAt] ?? '')) {
+      found.add('format', row, 'the userId is not an integer, so the server would ignore the row');
     }
     return null;
   };
@@ -94,6 +110,8 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       isMalformed = true;
+      const header = row === 0 ? firstLineError(content) : undefined;
+      if (header !== undefined) return found.add('enum', 1, header.message, header.suggestion);
       // The message from csv-parse is not used, because it quotes the cell.
       found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
     }
@@ -116,7 +134,11 @@ function createCheck(untrimmed: string, limits: CsvLimits): PartialCheck {
       if (!isMalformed && row === 0)
         found.add('missing', undefined, 'the upload is empty: a header and at least one row are needed');
       else if (!isMalformed && row === 1) found.add('missing', undefined, 'the upload has no row below its header');
-      return { ...found.result(filled === 0), rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
+      return {
+        ...found.result(filled === 0),
+        rows: Math.max(0, Math.min(row, maxRows + 1) - 1),
+        identity: isMalformed || row > maxRows + 1 ? undefined : identity.digest('base64url'),
+      };
     },
   };
 }
@@ -234,14 +256,73 @@ const FORMS: readonly (readonly string[])[] = [
  */
 function headerError(
   header: readonly string[],
+  content: string,
 ): { readonly message: string; readonly suggestion?: string } | undefined {
   if (isForm(header)) return undefined;
+  const firstLine = firstLineError(content);
+  if (firstLine !== undefined) return firstLine;
   const message = 'the header must be email, userId, username, or userId and username together';
-  const meant = header.map((cell) =>
-    UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
-  );
+  const meant = formOf(header);
   // The suggestion never repeats the input. If the header row is missing, the first row contains a user's data.
-  return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
+  return meant === undefined ? { message } : { message, suggestion: meant.join(',') };
+}
+
+/** The separators that spreadsheet programs write instead of commas, with their names. */
+const SEPARATORS: readonly (readonly [separator: string, name: string])[] = [
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+  ['|', 'vertical bars'],
+];
+
+/**
+ * Returns the error if the first line is a header with another separator, or a line that some programs write above the
+ * header. Only the beginning of the file is read.
+ */
+function firstLineError(content: string): { readonly message: string; readonly suggestion?: string } | undefined {
+  const [first = '', second = ''] = content
+    .slice(0, 1000)
+    .replace(/^\uFEFF/, '')
+    .split('\n', 2)
+    .map(unquoted);
+  if (/^sep ?=/i.test(first))
+    return { message: 'the first line names a separator (sep=); remove the line, and separate the cells with commas' };
+  for (const [separator, name] of SEPARATORS)
+    if (first.includes(separator) && formOf(first.split(separator)) !== undefined)
+      return { message: `the cells are separated by ${name}; separate them with commas` };
+  const isAbove = /^#|^\W{0,9}version\b/i.test(first);
+  const hasHeaderBelow = [',', ...SEPARATORS.map(([one]) => one)].some(
+    (one) => formOf(second.split(one)) !== undefined,
+  );
+  if (!isAbove && !hasHeaderBelow) return undefined;
+  const what = isAbove ? 'a version or comment line' : 'not the header, which is in the second line';
+  return { message: `the first line is ${what}; remove the line` };
+}
+
+const unquoted = (line: string) => line.replaceAll('"', '').trim();
+
+/** Returns the allowed columns that cells stand for, whatever their case, or undefined if they are no header. */
+function formOf(cells: readonly string[]): readonly string[] | undefined {
+  const meant = cells.map(columnMeantBy);
+  return isForm(meant) ? meant.filter((column) => column !== undefined) : undefined;
+}
+
+const columnMeantBy = (cell: string) =>
+  UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase());
+
+/** Returns a row as one line of text, with its cells in the alphabetical order of the columns. */
+function canonicalRow(cells: readonly string[], order: readonly number[]): string {
+  const sorted = cells.length === order.length ? order.map((at) => cells[at]) : cells;
+  return `${JSON.stringify(sorted)}\n`;
+}
+
+const compare = (one: string, other: string) => (one < other ? -1 : 1);
+
+const MAX_ID = 2n ** 63n - 1n;
+
+/** Returns whether a cell is empty or a non-negative integer of 64 bits. */
+function isId(cell: string): boolean {
+  const id = cell.trim();
+  return id === '' || (/^\d{1,19}$/.test(id) && BigInt(id) <= MAX_ID);
 }
 
 function isForm(columns: readonly (string | undefined)[]): boolean {

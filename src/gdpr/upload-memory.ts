@@ -7,7 +7,8 @@ import type { GdprOptions } from './gdpr-options.ts';
 export interface UploadAttempt {
   /** The caller, in the form that limits count. Never contains a credential. */
   readonly caller: string;
-  readonly body: Buffer;
+  /** The body, in a form that is the same for all bodies with the same content. */
+  readonly content: string | Buffer;
   readonly force: boolean;
   /** True if the upload is only checked, and neither begins nor is remembered. */
   readonly isPeek?: boolean;
@@ -27,9 +28,9 @@ export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
 }
 
-/** Returns a hash of the caller and the body, which identifies an upload. */
-export function uploadKey({ caller, body }: Pick<UploadAttempt, 'caller' | 'body'>): string {
-  return hash('sha256', JSON.stringify([caller, hash('sha256', body, 'base64url')]), 'base64url');
+/** Returns a hash of the caller and the content, which identifies an upload. */
+export function uploadKey({ caller, content }: Pick<UploadAttempt, 'caller' | 'content'>): string {
+  return hash('sha256', JSON.stringify([caller, hash('sha256', content, 'base64url')]), 'base64url');
 }
 
 /** The maximum number of accepted uploads to remember. The upload that was accepted first is forgotten first. */

@@ -33,6 +33,8 @@ export interface Exchange extends KnownRequest {
   readonly target: string;
   /** The request body. Set after a stage has read it. */
   readonly body?: Buffer | Readable;
+  /** A text that is the same for all bodies with the same content. Set if the operation has a rule about it. */
+  readonly bodyIdentity?: string;
   /**
    * True if the caller's own credential must be forwarded because only the upstream can decide whether the caller has
    * permission.

@@ -9,6 +9,7 @@ import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import { valueAt } from '../lib/json-pointer.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation, RequestRuleName } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
@@ -23,6 +24,10 @@ export interface BodyFindings {
   readonly violations: readonly Violation[];
   /** Violations that are counted but never cause a refusal, because they are all due to undocumented members. */
   readonly reported?: readonly Violation[];
+  /** A text that is the same for all bodies with the same content, whatever their form. */
+  readonly identity?: string;
+  /** The body to forward instead of the client's, outside `observe` mode. */
+  readonly forwarded?: Buffer;
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
 }
@@ -92,23 +97,40 @@ async function ruleFindings(rules: readonly RequestRule[], body: unknown, exchan
   const found: RuleFindings[] = [];
   for (const rule of rules) {
     const findings = await rule(body, exchange);
-    if (findings.violations.length > 0) found.push(findings);
+    found.push(findings);
   }
-  const code = found[0]?.code;
+  const code = found.find(({ violations }) => violations.length > 0)?.code;
+  const identity = found.find((one) => one.identity !== undefined)?.identity;
+  const forwarded = found.find((one) => one.forwarded !== undefined)?.forwarded;
   const hasDetails = found.some(({ details }) => details !== undefined);
   return {
     violations: found.flatMap(({ violations }) => violations),
     ...(code !== undefined && { code }),
+    ...(identity !== undefined && { identity }),
+    ...(forwarded !== undefined && { forwarded }),
     ...(hasDetails && { details: found.flatMap(({ violations, details }) => details ?? violations.map(toDetail)) }),
   };
 }
 
-function csvFindings(body: unknown, { maxRows }: GdprOptions): RuleFindings | Promise<RuleFindings> {
+async function csvFindings(body: unknown, { maxRows }: GdprOptions): Promise<RuleFindings> {
   const value = valueAt(body, '/content');
   const content = typeof value === 'string' ? value : '';
-  return content.length > CSV_PART_LENGTH
-    ? checkLongUploadCsv(content, { maxRows })
-    : checkUploadCsv(content, { maxRows });
+  const { violations, details, identity } =
+    content.length > CSV_PART_LENGTH
+      ? await checkLongUploadCsv(content, { maxRows })
+      : checkUploadCsv(content, { maxRows });
+  const members = isPlainObject(body) ? body : {};
+  const { content: _, ...others } = members;
+  const sorted = Object.entries(others).sort(([one], [other]) => (one < other ? -1 : 1));
+  return {
+    violations,
+    details,
+    ...(identity !== undefined && { identity: JSON.stringify([identity, sorted]) }),
+    // The server would take a byte order mark for a part of the first column's name.
+    ...(content.startsWith('\uFEFF') && {
+      forwarded: Buffer.from(JSON.stringify({ ...members, content: content.slice(1) })),
+    }),
+  };
 }
 
 async function commentFindings(

@@ -37,7 +37,7 @@ const MAX_MARKS = 4;
 const MARKS = String.raw`[.!:*_~|\x60]{1,${MAX_MARKS}}(?:["'<>\s\\,;)\]}]|${WIDE}|$)`;
 const END = `(?=${DELIMITER}|${MARKS})`;
 // Without a scheme, an address must not be preceded by a character that makes it part of a path or of an address with
-// another scheme. In JSON, a letter after a backslash is part of an escape, such as \\n.
+// another scheme. In JSON, a letter after a backslash is part of an escape, such as \n.
 const WITHOUT_SCHEME = String.raw`(?<!(?:^|[^\\])\w|[:/\\.@%~-])`;
 /** The number of characters before an address that determine whether it is one. */
 const CONTEXT = 2;

@@ -44,6 +44,53 @@ describe('the CSV of an upload', () => {
     );
   });
 
+  it.each([
+    ['userId;username\n1;x', 'the cells are separated by semicolons; separate them with commas'],
+    ['"userId";"username"\r\n"1";"x"', 'the cells are separated by semicolons; separate them with commas'],
+    ['\uFEFFUserName;UserId\nx;1', 'the cells are separated by semicolons; separate them with commas'],
+    ['userId\tusername\n1\tx', 'the cells are separated by tabs; separate them with commas'],
+    ['"userId"\t"username"\n1\tx', 'the cells are separated by tabs; separate them with commas'],
+    ['userId|username\n1|x', 'the cells are separated by vertical bars; separate them with commas'],
+    ['sep=;\nuserId;username\n1;x', 'the first line names a separator (sep=); remove the line'],
+    ['"sep=,"\r\nuserId,username\r\n1,x', 'the first line names a separator (sep=); remove the line'],
+    ['SEP=\t\nuserId\tusername', 'the first line names a separator (sep=); remove the line'],
+    ['#version: 2\nemail\na@example.org', 'the first line is a version or comment line; remove the line'],
+    ['Version;2\nuserId;username', 'the first line is a version or comment line; remove the line'],
+    ['My export of users\nemail\na@example.org', 'the first line is not the header, which is in the second line'],
+  ])('says what is wrong above and in the header: %j', (content, message) => {
+    const [first] = faults(content);
+    expect(first).toContain(`1: ${message}`);
+    expect(first).not.toContain('export of users');
+  });
+
+  it.each(['x', '1.0', '1e3', '-1', '+1', '0x1F', '9223372036854775808', '1 2', '１', '12345678901234567890'])(
+    'may not have the userId %j, which the server would ignore',
+    (id) => {
+      const expected = 'the userId is not an integer, so the server would ignore the row';
+      expect(faults(`userId\n1\n${id}`)).toEqual([`3: ${expected}`]);
+      expect(faults(`username,userId\nx,${id}\ny,`)).toEqual([`2: ${expected}`]);
+      expect(JSON.stringify(check(`userId\n${id}x`))).not.toContain(`${id}x`);
+    },
+  );
+
+  it.each(['0', '1', ' 18 ', '9223372036854775807', '007'])('may have the userId %j', (id) => {
+    expect(faults(`userId\n${id}`)).toEqual([]);
+  });
+
+  it('has the same identity in any form, and another with other rows', () => {
+    const identity = (content: string) => check(content).identity;
+    const same = [
+      'userId,username\n1,x\n,y',
+      '\uFEFFuserId,username\r\n1,x\r\n,y\r\n\r\n',
+      '"username","userId"\n"x","1"\n"y",""\n',
+    ];
+    expect(new Set(same.map(identity)).size).toBe(1);
+    const others = ['userId,username\n1,x', 'userId,username\n,y\n1,x', 'userId,username\n1,\nx,y', 'username\nx\ny'];
+    expect(new Set([...others, same[0] ?? ''].map(identity)).size).toBe(others.length + 1);
+    expect(identity('email\n"x')).toBeUndefined();
+    expect(checkUploadCsv('email\na\nb', { maxRows: 1 }).identity).toBeUndefined();
+  });
+
   it('gets a suggestion for a misspelled column', () => {
     expect(check('UserID , Username\n1,x').details[0]?.suggestion).toBe('userId,username');
     expect(check('Email\nx').violations[0]?.suggestion).toBe('email');
@@ -152,12 +199,13 @@ describe('the CSV of an upload', () => {
   });
 
   it('is accepted in any form that a correct CSV writer produces', () => {
+    const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String);
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'ž'), minLength: 1 })
       .filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(cell, fc.option(cell, { nil: '' })), { minLength: 1 }),
+        fc.array(fc.tuple(id, fc.option(cell, { nil: '' })), { minLength: 1 }),
         fc.boolean(),
         (rows, crlf) => {
           const lines = [['userId', 'username'], ...rows].map((cells) => cells.map(quote).join(','));

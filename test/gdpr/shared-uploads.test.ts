@@ -10,7 +10,7 @@ import { type RedisServer, startRedisServer } from '../builders/redis-server.ts'
 import { createTestClock } from '../builders/test-clock.ts';
 
 const options = { duplicateWindowSeconds: 600 };
-const attempt = { caller: 'user admin', body: Buffer.from('{"content":"username\\nalice"}'), force: false };
+const attempt = { caller: 'user admin', content: Buffer.from('{"content":"username\\nalice"}'), force: false };
 const ownMemory = () => createUploadMemory(createTestClock(), options);
 
 /** Begins an upload and, unless it is a duplicate, finishes it with a status. */
@@ -25,7 +25,7 @@ describe('uploads that several processes share', () => {
   it('are recognized by a hash, which contains neither the name nor the content', () => {
     expect(uploadKey(attempt)).toMatch(/^[\w-]{43}$/);
     expect(uploadKey({ ...attempt, caller: 'user root' })).not.toBe(uploadKey(attempt));
-    expect(uploadKey({ ...attempt, body: Buffer.from('{}') })).not.toBe(uploadKey(attempt));
+    expect(uploadKey({ ...attempt, content: Buffer.from('{}') })).not.toBe(uploadKey(attempt));
   });
 
   it('are refused if another process forwards or has forwarded the same', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createUploadMemory, type UploadAttempt } from '../../src/gdpr/upload-memory.ts';
 
-const body = Buffer.from('{"content":"email\\na@example.org"}');
+const content = Buffer.from('{"content":"email\\na@example.org"}');
 
 function memoryAt(now: number, duplicateWindowSeconds = 600) {
   const time = { now };
   const memory = createUploadMemory(() => time.now, { duplicateWindowSeconds });
   const begin = (changes: Partial<UploadAttempt> = {}) =>
-    memory.begin({ caller: 'admin', body, force: false, ...changes });
+    memory.begin({ caller: 'admin', content, force: false, ...changes });
   const upload = (status: number | undefined, changes: Partial<UploadAttempt> = {}) => {
     const verdict = begin(changes);
     if (verdict.verdict === 'first') verdict.finish(status);
@@ -27,7 +27,7 @@ describe('a repeated upload', () => {
     const { upload } = memoryAt(1_000_000);
     upload(201);
     expect(upload(201, { caller: 'root' })).toBe('first');
-    expect(upload(201, { body: Buffer.from('{}') })).toBe('first');
+    expect(upload(201, { content: Buffer.from('{}') })).toBe('first');
   });
 
   it.each([400, 403, 500, 302, undefined])('is not a duplicate after %s', (status) => {

@@ -24,6 +24,8 @@ beforeEach(() => {
 const upload = (to: TestGateway, content: unknown, call: Call = {}): Promise<Answer> =>
   to.call(UPLOAD, { method: 'POST', body: { content }, ...call });
 
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
 /** Returns a different upload each time. */
 const fresh = () => `username\nuser-${(count += 1)}\n`;
 let count = 0;
@@ -73,7 +75,6 @@ describe('rules 9: the CSV', () => {
     ['two columns', 'userId,username\n17,bob\n'],
     ['two columns in the other order', 'username,userId\nbob,17\n'],
     ['with CRLF', 'username\r\nbob\r\nalice\r\n'],
-    ['with a byte order mark', '\ufeffusername\nbob\n'],
     ['with quoted cells', 'username\n"bob"\n"a ""b"", c\nd"\n'],
     ['with a quoted header', '"userId","username"\n17,bob\n'],
     ['without a final newline', 'username\nbob'],
@@ -82,8 +83,30 @@ describe('rules 9: the CSV', () => {
     ['with blank last lines and CRLF', 'username\r\nbob\r\n\r\n\r\n'],
   ])("%s is accepted, and the client's bytes are forwarded", async (_name, content) => {
     const body = ` ${JSON.stringify({ content })}\n`;
-    const headers = { 'Content-Type': 'application/json' };
+    const headers = { ...JSON_TYPE, 'Portico-Force': 'true' };
     expect((await gateway.call(UPLOAD, { method: 'POST', body, headers })).status).toBe(201);
+    expect(fake.requests.map((request) => request.body.toString())).toEqual([body]);
+  });
+
+  it.each(['enforce', 'report'])('is forwarded without its byte order mark, under requests %s', async (requests) => {
+    const one = await startTestGateway({ upstream: fake, config: { checks: { requests } } });
+    for (const mark of ['\ufeff', String.raw`\ufeff`]) {
+      const body = `{"note":"\ufeffkept","content":"${mark}username\\n${mark === '\ufeff' ? 'bob' : 'alice'}"}`;
+      fake.requests.length = 0;
+      expect((await one.call(UPLOAD, { method: 'POST', body, headers: JSON_TYPE })).status).toBe(201);
+      const [sent] = fake.requests;
+      expect(JSON.parse(sent?.body.toString() ?? '')).toEqual({
+        note: '\ufeffkept',
+        content: `username\n${mark === '\ufeff' ? 'bob' : 'alice'}`,
+      });
+      expect(sent?.headers['content-length']).toBe(String(sent?.body.length));
+    }
+  });
+
+  it('is forwarded unchanged in observe mode, even with a byte order mark', async () => {
+    const observe = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
+    const body = JSON.stringify({ content: '\ufeffusername\nbob' });
+    await observe.call(UPLOAD, { method: 'POST', body, headers: JSON_TYPE });
     expect(fake.requests.map((request) => request.body.toString())).toEqual([body]);
   });
 
@@ -95,6 +118,8 @@ describe('rules 9: the CSV', () => {
     ['all three columns', 'email,userId,username\na,b,c\n', 1],
     ['email with another column', 'email,username\na,b\n', 1],
     ['another delimiter', 'userId;username\n17;secret-cell\n', 1],
+    ['a line above the header', 'sep=;\nuserId;username\n17;secret-cell\n', 1],
+    ['an id that is not an integer', 'userId,username\n17,x\nsecret-cell,y\n', 3],
     ['a row without a filled cell', 'userId,username\n17,x\n,\n', 3],
     ['a row of spaces', 'username\nbob\n  \n', 3],
     ['a row with too many cells', 'username\nbob\nalice,secret-cell\n', 3],
@@ -181,18 +206,24 @@ describe('rules 9: a repeated upload after a 2xx within the window gets 409 dupl
     resolve();
     expect((await first).status).toBe(201);
   });
-  it('but not with another body, not even another spelling of it', async () => {
+  it('but not with other rows', async () => {
     const content = fresh();
     await upload(gateway, content);
     expect((await upload(gateway, `${content}more\n`)).status).toBe(201);
-    expect(
-      (
-        await upload(gateway, content, {
-          body: JSON.stringify({ content }, undefined, 1),
-          headers: { 'Content-Type': 'application/json' },
-        })
-      ).status,
-    ).toBe(201);
+    expect((await upload(gateway, content, { body: { content, note: 'again' } })).status).toBe(201);
+  });
+  it.each(['enforce', 'report', 'off'])('with the same rows in another form, under requests %s', async (requests) => {
+    const one = await startTestGateway({ upstream: fake, config: { checks: { requests } } });
+    expect((await upload(one, 'userId,username\n17,bob\n,alice\n')).status).toBe(201);
+    for (const content of [
+      'userId,username\r\n17,bob\r\n,alice',
+      '\ufeffuserId,username\n17,bob\n,alice\n\n',
+      '"username","userId"\n"bob","17"\n"alice",\n',
+    ])
+      expectError(await upload(one, content), 409, 'duplicate_upload');
+    const spaced = { body: JSON.stringify({ content: 'userId,username\n17,bob\n,alice\n' }, undefined, 1) };
+    expectError(await upload(one, '', { ...spaced, headers: JSON_TYPE }), 409, 'duplicate_upload');
+    expect(fake.requests).toHaveLength(1);
   });
   it('but not from another caller', async () => {
     const reporting = await startTestGateway({ upstream: fake, config: { checks: { permissions: 'report' } } });

@@ -16,7 +16,7 @@ export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
         if (!Buffer.isBuffer(exchange.body)) return next(exchange);
         const upload = await uploads.begin({
           caller: countedAs(exchange.principal),
-          body: exchange.body,
+          content: exchange.bodyIdentity ?? exchange.body,
           force: isForced(exchange.arrival.headers['portico-force']),
         });
         if (upload.verdict === 'duplicate') throw duplicate(upload.because);

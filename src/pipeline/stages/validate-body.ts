@@ -40,7 +40,8 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
           return next({ ...exchange, body: detached(read.stream) });
         }
         const passed = { ...exchange, body: read.bytes };
-        if (level === 'off') return next(passed);
+        // Even a body that is not checked must be recognized if it is repeated.
+        if (level === 'off' && (transparent || !operation.requestRules.includes('gdpr-csv'))) return next(passed);
         let findings: BodyFindings;
         try {
           findings = await inspect(read.bytes, passed, { check, limits });
@@ -50,14 +51,20 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
           checkFailed(exchange.trace, 'requests', level, error);
           return next(passed);
         }
-        const { violations, reported = [] } = findings;
+        const { violations, reported = [], identity, forwarded } = findings;
+        const identified = { ...passed, ...(identity !== undefined && { bodyIdentity: identity }) };
+        if (level === 'off') return next(identified);
+        const checked = {
+          ...identified,
+          ...(forwarded !== undefined && !transparent && { body: forwarded }),
+        };
         exchange.trace.violations.push(...oncePerKind(violations), ...reported);
         if (violations.length === 0) {
           if (reported.length > 0) exchange.trace.requests = { level, outcome: 'reported' };
-          return next(passed);
+          return next(checked);
         }
         exchange.trace.requests = toVerdict(level, violations);
-        if (level !== 'enforce') return next(passed);
+        if (level !== 'enforce') return next(checked);
         throw refusal(operation, findings);
       };
     },
