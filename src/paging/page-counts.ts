@@ -226,14 +226,10 @@ export function boundPage(requested: {
 }): BoundPage {
   const { paging, pageSize, learnedCount, options } = requested;
   const page = requested.page ?? paging.firstPage;
-  if (!isInteger(page, 0)) return refused(pageRefusal('page', 'page must be a non-negative integer'));
-  if (pageSize !== undefined && !isInteger(pageSize, 1)) {
-    return refused(pageRefusal('pageSize', `pageSize must be an integer from 1 to ${options.maxPageSize}`));
-  }
-  if (pageSize !== undefined && pageSize > options.maxPageSize) {
-    const message = `pageSize ${pageSize} exceeds the maximum of ${options.maxPageSize}`;
-    return refused(pageRefusal('pageSize', message));
-  }
+  if (!isInteger(page, 0)) return refused(pageRefusal('page', PAGE_BOUND));
+  if (pageSize !== undefined && !isInteger(pageSize, 1)) return refused(pageSizeRefusal(options));
+  if (pageSize !== undefined && pageSize > options.maxPageSize)
+    return refused(pageSizeRefusal(options, `pageSize ${pageSize} exceeds the maximum of ${options.maxPageSize}`));
   if (paging.hasPageCount && learnedCount !== undefined && page > learnedCount + 1) {
     return refused(beyondLastPage(page, learnedCount));
   }
@@ -274,15 +270,33 @@ export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;
   readonly detail: ErrorDetail;
+  /** The bound that the value exceeds, without the value itself, so that it can be stored in the ledger. */
+  readonly bound: string;
 }
 
-/** Creates the reason for refusing a `page` or `pageSize` value. */
-export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRefusal {
+/** Creates the reason for refusing a `page` or `pageSize` value. By default, the message is the bound. */
+export function pageRefusal(name: 'page' | 'pageSize', bound: string, message = bound): PageRefusal {
   const code = name === 'page' ? 'page_out_of_bounds' : 'page_size_out_of_bounds';
-  return { code, message, detail: { in: 'query', name, message } };
+  return { code, message, detail: { in: 'query', name, message }, bound };
+}
+
+/** The bound of a `page` that does not depend on the list. */
+export const PAGE_BOUND = 'page must be sent at most once, as an integer of at least 0';
+
+/** Creates the reason for refusing a `pageSize`. By default, the message states the allowed values. */
+export function pageSizeRefusal(
+  { maxPageSize }: Pick<PagingOptions, 'maxPageSize'>,
+  message = `pageSize must be an integer from 1 to ${maxPageSize}`,
+): PageRefusal {
+  return pageRefusal(
+    'pageSize',
+    `pageSize must be an integer from 1 to ${maxPageSize} (pageBounds.maxPageSize)`,
+    message,
+  );
 }
 
 /** Creates the refusal for a page beyond the last page. `pageCount` is the number of pages. */
 function beyondLastPage(page: number, pageCount: number): PageRefusal {
-  return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
+  const bound = 'page must not exceed the page count of the list (pageCount in its responses)';
+  return pageRefusal('page', bound, `page ${page} exceeds the page count, ${pageCount}`);
 }

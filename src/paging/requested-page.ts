@@ -1,5 +1,5 @@
 import { targetWithoutPage } from './canonical-target.ts';
-import { type PageRefusal, pageRefusal } from './page-counts.ts';
+import { PAGE_BOUND, type PageRefusal, pageRefusal } from './page-counts.ts';
 
 /** The requested page and list, determined once per target. */
 export interface RequestedPage {
@@ -36,6 +36,8 @@ export function toRequestedPage(values: PageParameters, target: string): Request
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
   if (texts?.every((text) => /^-?\d+$/.test(text)) !== true) return NONE;
-  if (texts.some((text) => /^-0*[1-9]/.test(text))) return [pageRefusal(name, `${name} must not be negative`)];
-  return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
+  // The stage replaces the reason for `pageSize`, because only the stage knows the configured maximum.
+  if (texts.some((text) => /^-0*[1-9]/.test(text)))
+    return [pageRefusal(name, PAGE_BOUND, `${name} must not be negative`)];
+  return [pageRefusal(name, PAGE_BOUND)];
 }

@@ -46,7 +46,7 @@ describe('the requested page of a target', () => {
 
   it('is refused as negative if it is negative', () => {
     expect(toRequestedPage(sent('page', '-1'), '/a.json').unreadable[0]?.message).toBe('page must not be negative');
-    expect(toRequestedPage(sent('page', '-0'), '/a.json').unreadable[0]?.message).toContain('cannot be checked');
+    expect(toRequestedPage(sent('page', '-0'), '/a.json').unreadable[0]?.message).toContain('sent at most once');
   });
 
   it.each([

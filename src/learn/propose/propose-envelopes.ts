@@ -21,7 +21,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
       {
         kind: 'envelope',
         place,
-        statement: `is also ${schemaWords(found)}`,
+        statement: `is also ${schemaWords(found, shape)}`,
         ...supportOf(shape),
         actions: hasVariants ? [] : replaceNode(path, { anyOf: [schema, found] }, place, change),
       },

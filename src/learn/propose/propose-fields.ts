@@ -45,7 +45,7 @@ function proposeField(owner: Owner, name: string, shape: Shape): Proposal {
   if (expected && owner.hasExpected)
     actions.push({ target: childPath(path, 'x-expected'), description: `${place} was always present`, update: name });
   owner.hasExpected ||= expected;
-  const statement = `exists and is ${schemaWords(field)}${expected ? ', always present' : ''}`;
+  const statement = `exists and is ${schemaWords(field, shape)}${expected ? ', always present' : ''}`;
   return { kind: 'field', place, statement, ...supportOf(shape, objects.seen), actions };
 }
 

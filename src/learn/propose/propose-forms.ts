@@ -61,7 +61,7 @@ function present(path: string, shapes: readonly Shape[]): Proposal {
   return {
     kind: 'form',
     place,
-    statement: `exists and is ${schemaWords(schema)}, although it is documented as absent`,
+    statement: `exists and is ${schemaWords(schema, shape)}, although it is documented as absent`,
     ...supportOf(shape),
     actions: [{ target: parent, description, update: { [name]: { ...schema, 'x-provenance': 'observed' } } }],
   };

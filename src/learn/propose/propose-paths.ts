@@ -35,7 +35,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
       {
         kind: 'path',
         place: key,
-        statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
+        statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema, seen.body)}`}`,
         // Errors do not lower the confidence. For example, a 404 for a nonexistent ticket says nothing about the path.
         confidence: wilsonBound(good, good),
         evidence: {

@@ -19,7 +19,7 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
       {
         kind: 'shape',
         place,
-        statement: `is ${schemaWords(schema)}`,
+        statement: `is ${schemaWords(schema, shape)}`,
         ...supportOf(shape),
         actions:
           node.$ref === undefined

@@ -21,7 +21,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
       {
         kind: 'type',
         place: placeName(path),
-        statement: `is also ${fresh.length === 1 ? schemaWords(found) : fresh.join(' or ')}, in addition to ${[...documented].join(' or ')}`,
+        statement: `is also ${fresh.length === 1 ? schemaWords(found, shape) : fresh.join(' or ')}, in addition to ${[...documented].join(' or ')}`,
         ...supportOf(shape),
         actions: widen(path, schema, found, [...documented, ...fresh]),
       },

@@ -104,21 +104,30 @@ export function expectedMembers(counts: ObjectCounts): string[] {
   return confidenceOf(counts.seen, counts.answers) >= HIGH_CONFIDENCE ? alwaysPresent(counts) : [];
 }
 
-/** Describes a proposed schema in a few words, for example `object with 3 fields (id, name; sometimes size)`. */
-export function schemaWords(schema: ProposedSchema): string {
+/**
+ * Describes a proposed schema in a few words, for example `object with 3 fields (id, name; sometimes size)`. `shape`
+ * contains the sampled values: a member counts as always present if every sampled object had it, even if there were too
+ * few objects to propose that it is expected.
+ */
+export function schemaWords(schema: ProposedSchema, shape: Shape | undefined): string {
   const { type, properties, 'x-expected': expected, items, additionalProperties, $ref } = schema;
   if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
   if (type === undefined) return 'anything';
   if (Array.isArray(type)) return (type as readonly string[]).join(' or ');
-  if (type === 'array') return items === undefined ? 'array' : `array of ${schemaWords(items as ProposedSchema)}`;
+  if (type === 'array')
+    return items === undefined ? 'array' : `array of ${schemaWords(items as ProposedSchema, shape?.arrays?.items)}`;
   if (typeof type !== 'string') return 'anything';
   if (type !== 'object') return ['format', 'x-pii'].reduce((words, key) => words + note(schema[key]), type);
   const names = Object.keys(properties ?? {});
   if (names.length === 0)
     return additionalProperties === undefined
       ? 'object'
-      : `map with data as keys and values of type ${valueWords(additionalProperties)}`;
-  const always = names.filter((name) => ((expected ?? []) as readonly string[]).includes(name));
+      : `map with data as keys and values of type ${valueWords(additionalProperties, shape?.objects?.rest)}`;
+  const present = new Set([
+    ...((expected ?? []) as readonly string[]),
+    ...(shape?.objects ? alwaysPresent(shape.objects) : []),
+  ]);
+  const always = names.filter((name) => present.has(name));
   const sometimes = names.filter((name) => !always.includes(name));
   const parts = [listed(always), sometimes.length === 0 ? '' : `sometimes ${listed(sometimes)}`];
   return `object with ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;
@@ -133,6 +142,6 @@ function listed(names: readonly string[]): string {
 
 const note = (word: unknown) => (typeof word === 'string' ? `, ${word}` : '');
 
-function valueWords(schema: unknown): string {
-  return typeof schema === 'object' && schema !== null ? schemaWords(schema as ProposedSchema) : 'anything';
+function valueWords(schema: unknown, shape: Shape | undefined): string {
+  return typeof schema === 'object' && schema !== null ? schemaWords(schema as ProposedSchema, shape) : 'anything';
 }

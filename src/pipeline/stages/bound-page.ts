@@ -6,6 +6,7 @@ import {
   type PageCounts,
   pageOutOfBounds,
   type PageRefusal,
+  pageSizeRefusal,
   type SharedPageCounts,
 } from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
@@ -33,7 +34,9 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
           const requestedPage = checkPage({ paging, page, pageSize, learnedCount, options: planned });
           exchange.trace.pageBounds = passed;
           if (!requestedPage.ok) refuse(planned, exchange, requestedPage);
-          else for (const refusal of unreadable) refuse(planned, exchange, refusal);
+          else
+            for (const refusal of unreadable)
+              refuse(planned, exchange, refusal.detail.name === 'pageSize' ? pageSizeRefusal(planned) : refusal);
           if (key === undefined) return next(exchange);
           const checked = (reply: Reply): Reply => {
             if (reply.status !== 200) return reply;
@@ -92,12 +95,7 @@ function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: Page
   if (level === 'enforce') throw new GatewayError(refusal.code, refusal.message, { details: [refusal.detail] });
 }
 
-const MESSAGES: Readonly<Record<PageRefusal['code'], string>> = {
-  page_out_of_bounds: 'page must be within its bounds',
-  page_size_out_of_bounds: 'pageSize must be within its bounds',
-};
-
-function violationOf({ code, detail }: PageRefusal): Violation {
+function violationOf({ code, detail, bound }: PageRefusal): Violation {
   return {
     check: 'pageBounds',
     direction: 'request',
@@ -106,7 +104,7 @@ function violationOf({ code, detail }: PageRefusal): Violation {
     at: detail.name ?? '',
     keyword: code,
     schemaPath: '',
-    message: MESSAGES[code],
+    message: bound,
     found: 'integer',
   };
 }

@@ -198,3 +198,24 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contractWith(overlay), page({ nodeStates: ['frozen'] }))).toEqual([]);
   });
 });
+
+describe('the words of a proposal', () => {
+  const statements = (one: ReturnType<typeof learner>) =>
+    learnedBy(one).proposals.flatMap(({ place, statement }) => (place.endsWith('extra') ? [statement] : []));
+
+  it('call a member that every object had always present, even if there were few objects', () => {
+    const one = learner();
+    for (let at = 0; at < 4; at += 1) {
+      const rare = at === 0 ? { often: 1 } : {};
+      one.sampleResponse(response(page({ extra: { flag: true, nested: [{ sizeKb: at }], ...rare } })));
+    }
+    expect(statements(one)).toEqual(['exists and is object with 2 fields (flag, nested)']);
+  });
+
+  it('call a member that some objects lacked sometimes present', () => {
+    const one = learner();
+    for (let at = 0; at < 24; at += 1)
+      one.sampleResponse(response(page({ extra: { flagged: true, ...(at % 2 === 0 ? { sizeKb: at } : {}) } })));
+    expect(statements(one)).toEqual([expect.stringMatching(/\(flagged; sometimes sizeKb\)/)]);
+  });
+});

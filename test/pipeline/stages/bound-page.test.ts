@@ -60,6 +60,20 @@ describe('bound-page', () => {
     expect(next.asked).toEqual([]);
   });
 
+  it.each([
+    ['pageSize', '500', 'pageSize must be an integer from 1 to 40 (pageBounds.maxPageSize)'],
+    ['pageSize', '9999999999', 'pageSize must be an integer from 1 to 40 (pageBounds.maxPageSize)'],
+    ['page', '9999999999', 'page must be sent at most once, as an integer of at least 0'],
+  ])('names the bound of %s, and not the value, when it reports %s', async (name, text, message) => {
+    const counts = createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock());
+    const planned = plannedWith({ checks: { pageBounds: 'report' }, maxPageSize: 40 });
+    const value = Number(text);
+    const values = value < 1_000_000 ? { [name]: value } : { query: new Map([[name, [text]]]) };
+    const exchange = exchangeWith({ values });
+    await stageIn(boundPage(counts), planned, createNext())(exchange);
+    expect(exchange.trace.violations).toMatchObject([{ category: 'bounds', message }]);
+  });
+
   it.each(['page', 'pageSize'])(
     'refuses a %s that the request check did not refuse and no bound permits',
     async (name) => {
