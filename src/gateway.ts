@@ -19,6 +19,7 @@ import { openOverrides, overrideRules } from './assembly/features/assemble-overr
 import { probeUpstream } from './assembly/probe-upstream.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { createReload, type Reload } from './assembly/reload.ts';
+import { createDriftWatch, type DriftWatch } from './assembly/features/watch-drift.ts';
 import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
 import { settingsDigest } from './config/changed-keys.ts';
@@ -79,6 +80,8 @@ export interface Assembly {
   explain(request: ExplainRequest): Promise<readonly ExplainStep[]>;
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: BaselineFile | undefined;
+  /** Compares the releases of the upstream. */
+  readonly drift: DriftWatch;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
   /** Whether the verifier can distinguish valid credentials from invalid ones, as reported by `/readyz`. */
@@ -95,7 +98,7 @@ export interface Assembly {
 /** A gateway that accepts requests. */
 export interface Gateway extends Pick<
   Assembly,
-  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
+  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'drift' | 'reload' | 'settings' | 'drain'
 > {
   /** The public side's address. */
   readonly publicUrl: string;
@@ -133,7 +136,14 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
+  const drift = createDriftWatch({
+    ledger,
+    release: () => current.settings.release,
+    accepts: () => current.services.accepts,
+    logger: current.services.logger,
+  });
   metrics.watch({
+    releaseDrift: drift.current,
     operationChecks: (id) => current.gateway.plans.get(id)?.checks,
     overrides: () => overrides.active(),
   });
@@ -192,6 +202,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     get baseline() {
       return current.start.baseline;
     },
+    drift,
     probe: () => probeUpstream(settings, current.services, start.contract.operations, start.serviceAuthorization),
     calibration: { state: { kind: 'pending' }, stop: () => undefined },
     reload,
@@ -202,7 +213,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       edges.close();
       await ladderFile.written();
       await overrides.written();
-      learning?.close();
+      learning.close();
       await ledger.close();
       await current.services.tracing?.close(exportMs);
       await shared?.close();
@@ -243,6 +254,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
+    stops.push(assembly.drift.start());
     services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();

@@ -279,7 +279,8 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)
     logger.warn({ ladder: { steps: ladder.state().steps.length } }, CONTRACT_CHANGED);
   ladder.configure(setup);
-  if (start.learned !== undefined) learning?.follow(start.learned.document);
+  learning.startRelease(settings.release);
+  learning.follow(start.learned?.document ?? start.contract.document);
 }
 
 type Sources = Pick<Assembled, 'settings' | 'start'>;

@@ -143,7 +143,7 @@ export function undocumentedPlan(
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
     logAttempts: tracing && logAttempts,
-    sample: learning?.samplePath,
+    sample: learning.samplePath,
     rateLimiter,
     purge: (tags) => purge(tags ?? 'all'),
   });
@@ -193,10 +193,11 @@ export function stageServices(
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:
-      settings.contract.scanner && services.learning === undefined && services.shadow === undefined
+      settings.contract.scanner && services.learning.sampleResponse === undefined && services.shadow === undefined
         ? createScanResponse(contract, openScanner(jsonLimits))
         : undefined,
-    sample: services.learning?.sampleResponse,
+    sampleFields: services.learning.sampleFields,
+    sample: services.learning.sampleResponse,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,

@@ -76,7 +76,7 @@ function withoutEffects(
   { settings, services }: Pick<CompiledAssembly, 'settings' | 'services'>,
   lookUp: FetchJson,
 ): Services {
-  const { cache, guard, pageCounts, sharedPageCounts, rateLimiter, ownership, shared, uploads } = services;
+  const { cache, guard, pageCounts, sharedPageCounts, rateLimiter, ownership, shared, uploads, learning } = services;
   const lookUpAuthor = createAuthorLookup(settings.permissions.ownership, lookUp);
   return {
     ...services,
@@ -116,7 +116,7 @@ function withoutEffects(
     },
     lookUp,
     uploads: { begin: (attempt) => uploads.begin({ ...attempt, isPeek: true }) },
-    learning: undefined,
+    learning: { ...learning, sampleFields: nothing, sampleResponse: undefined, samplePath: undefined },
     shadow: undefined,
     tracing: undefined,
     purge: () => 0,

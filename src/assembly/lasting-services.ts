@@ -56,8 +56,7 @@ export interface LastingServices {
   readonly overrides: Overrides;
   /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
-  /** Learns from traffic. Undefined unless `learn.traffic` is on. */
-  readonly learning: Learning | undefined;
+  readonly learning: Learning;
   readonly uploads: UploadMemory;
   /** Returns a violation's fingerprint and the properties from which it is computed. */
   readonly kindOf: KindOf;
@@ -182,7 +181,15 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladderDocument,
     overrides,
     overridesDocument,
-    learning: start.learned && createLearning(settings, start.learned, clock, logger),
+    learning: createLearning({
+      settings,
+      document: start.learned?.document ?? start.contract.document,
+      learned: start.learned,
+      recordFields: ledger.recordFields,
+      jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
+      clock,
+      logger,
+    }),
     uploads: openUploads(clock, live, shared),
     kindOf,
     nameTag: createNameTag(),

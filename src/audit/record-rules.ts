@@ -1,3 +1,4 @@
+import { UNLABELLED } from '../model/release-statistics.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
@@ -45,7 +46,7 @@ export const RECORD_RULES: readonly AuditRule[] = [
     realOnly: true,
     risk: 'Reports cannot show which release of the upstream broke the contract.',
     fix: 'Set release or PORTICO_RELEASE to the release of the legacy server.',
-    find: ({ settings: { release } }) => foundIf(release === 'unlabelled', release),
+    find: ({ settings: { release } }) => foundIf(release === UNLABELLED, release),
   },
   {
     id: 'repeated-uploads',

@@ -10,6 +10,7 @@ import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../lib/plain-object.ts';
 import { type ModeName, MODES } from '../model/modes.ts';
+import { UNLABELLED } from '../model/release-statistics.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';
@@ -242,7 +243,7 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     pageBounds: toPagingOptions(part('pageBounds')),
     cache: toCacheOptions(part('cache')),
     contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
-    release: (raw['release'] as string | undefined) ?? 'unlabelled',
+    release: (raw['release'] as string | undefined) ?? UNLABELLED,
     instance: raw['instance'] as string | undefined,
     ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),

@@ -9,6 +9,7 @@ import {
 } from '../model/ledger-entry.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { isAdvisory } from '../model/violation.ts';
+import { withLatestDrift } from '../report/release-drift.ts';
 import { fixOf } from '../report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { membersOf } from '../lib/plain-object.ts';
@@ -26,7 +27,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
   const router = express.Router();
   const read = async (release = '', replica = '') => {
     const wanted = { history: true, ...(replica !== '' && { replica }) };
-    const snapshot = await ledger.snapshot(wanted);
+    const snapshot = withLatestDrift(await ledger.snapshot(wanted), release === '' ? undefined : release);
     return { snapshot, rows: violationRows(snapshot, baseline?.read(), clock(), release) };
   };
   const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };

@@ -1,17 +1,10 @@
+import { shareBounds } from '../lib/share-bounds.ts';
 import type { Proposal } from './propose/proposal.ts';
 import type { Shape } from './shape/shape.ts';
 
-// The z-score for a two-sided confidence level of 95%.
-const Z = 1.96;
-
 /** Returns the lower bound of the Wilson score interval for a success rate, from 0 to 1. */
 export function wilsonBound(successes: number, trials: number): number {
-  if (trials <= 0) return 0;
-  const share = Math.min(successes, trials) / trials;
-  const square = Z * Z;
-  const center = share + square / (2 * trials);
-  const spread = Z * Math.sqrt((share * (1 - share) + square / (4 * trials)) / trials);
-  return Math.max(0, (center - spread) / (1 + square / trials));
+  return shareBounds(successes, trials).lower;
 }
 
 /** Returns `high`, `fair` or `low` for a confidence value. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { addValue, type SampleContext } from './shape/add-value.ts';
-import type { DocumentNode, SchemaNode } from './document.ts';
+import { type DocumentNode, fieldNames } from './document.ts';
 import { compilePlaceSchemas } from './place-schema.ts';
 import { createDistinctFacts, hashOf } from './shape/distinct-facts.ts';
 import { type SampledResponse, sampleBody } from './sample/sample-body.ts';
@@ -138,19 +138,4 @@ export function createLearner({ document, clock, before, walk = false }: Learner
 
 function emptyPath(now: number): PathCounts {
   return { seen: 0, statuses: new Map(), body: undefined, firstSeenAt: now, lastSeenAt: now };
-}
-
-/** Returns the names of all fields in the contract. */
-function fieldNames({ components }: DocumentNode): ReadonlySet<string> {
-  const names = new Set<string>();
-  const collect = (schema: SchemaNode | boolean | undefined): void => {
-    if (typeof schema !== 'object') return;
-    for (const [name, child] of Object.entries(schema.properties ?? {})) {
-      names.add(name);
-      collect(child);
-    }
-    for (const child of [schema.items, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(child);
-  };
-  for (const schema of Object.values(components.schemas)) collect(schema);
-  return names;
 }

@@ -64,3 +64,18 @@ export function splitPath(path: string): { readonly parent: string; readonly nam
   const [last = '', plain, quoted] = /(?:\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\])$/.exec(path) ?? [];
   return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };
 }
+
+/** Returns the names of all fields in the contract. */
+export function fieldNames({ components }: DocumentNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (schema: SchemaNode | boolean | undefined): void => {
+    if (typeof schema !== 'object') return;
+    for (const [name, child] of Object.entries(schema.properties ?? {})) {
+      names.add(name);
+      collect(child);
+    }
+    for (const child of [schema.items, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(child);
+  };
+  for (const schema of Object.values(components.schemas)) collect(schema);
+  return names;
+}

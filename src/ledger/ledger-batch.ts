@@ -29,6 +29,12 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
+/** What the responses of one operation had in common since the last batch, as in `ReleaseStatistics`. */
+export interface StatisticsDelta {
+  readonly operation: string;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
 /** The data recorded since the last batch. It consists of plain values, so that it can be sent to another thread. */
 export interface LedgerBatch {
   /** The number of the batch. Within a process, each batch has a higher number than the previous one. */
@@ -39,6 +45,7 @@ export interface LedgerBatch {
   /** The entries, ordered by last occurrence. The most recent one is last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
+  readonly statistics: readonly StatisticsDelta[];
   /** The number of violations and traffic rows that were lost before they became part of a batch. */
   readonly dropped: number;
 }

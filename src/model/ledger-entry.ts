@@ -1,4 +1,5 @@
 import { CHECK_NAMES, type CheckName } from './checks.ts';
+import type { ReleaseStatistics } from './release-statistics.ts';
 import type { Violation } from './violation.ts';
 
 /** One request in which a violation was found. A sample never contains a value from the message. */
@@ -138,6 +139,8 @@ export interface LedgerSnapshot {
   /** The violations, most recently seen first. */
   readonly entries: readonly LedgerEntry[];
   readonly traffic: readonly OperationTraffic[];
+  /** The statistics of the last releases, of any period, for the comparison of releases. */
+  readonly statistics: readonly ReleaseStatistics[];
   /** The number of violations and writes that were lost because the ledger was full or could not be written. */
   readonly dropped: number;
   /** The gateways that share the ledger, most recently seen first. Undefined if the ledger is not shared. */
@@ -153,7 +156,7 @@ export interface LedgerReader {
 
 /** Returns the snapshot of an empty ledger. */
 export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: number): LedgerSnapshot {
-  return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
+  return { takenAt, since, releases: [], entries: [], traffic: [], statistics: [], dropped: 0 };
 }
 
 /** The name that stands for all undocumented paths in queries. */

@@ -16,9 +16,16 @@ export const VIOLATION_CATEGORIES = [
   'semantic',
   'permission-mismatch',
   'size',
+  'release-drift',
   'advisory',
   'undocumented',
 ] as const;
+
+/**
+ * The category of differences between two releases of the legacy server. They are found when statistics are compared,
+ * never in a message, so they can neither refuse a message nor keep a response from being stored.
+ */
+export const RELEASE_DRIFT = 'release-drift';
 
 /** The name of a violation category. */
 export type ViolationCategory = (typeof VIOLATION_CATEGORIES)[number];

@@ -1,5 +1,6 @@
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from '../model/ledger-entry.ts';
+import type { ReleaseStatistics } from '../model/release-statistics.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { CHANGES, type ComparedFinding, type Comparison } from './comparison.ts';
 import { plainText } from './plain-text.ts';
@@ -43,6 +44,7 @@ export const renderJson: RenderReport = (report, { version }) => {
     expired: report.expired.map(toJsonAcceptance),
     noLongerSeen: report.noLongerSeen.map(toJsonAcceptance),
     traffic: report.traffic.map((one) => ({ ...one, operation: one.operation ?? null })),
+    statistics: report.statistics,
     ...(report.replicas && {
       replicas: report.replicas.map((one) => ({ ...one, lastSeenAt: iso(one.lastSeenAt) })),
     }),
@@ -159,6 +161,10 @@ export function parseJsonReport(text: string): LedgerSnapshot {
     traffic: valuesAt(report, 'traffic', '').map((one, at) =>
       toTraffic(membersAt(one, `/traffic/${at}`), `/traffic/${at}`),
     ),
+    // Reports of earlier versions of Portico have no statistics.
+    statistics: (report['statistics'] === undefined ? [] : valuesAt(report, 'statistics', '')).map((one, at) =>
+      toStatistics(membersAt(one, `/statistics/${at}`), `/statistics/${at}`),
+    ),
     dropped: numberAt(report, 'dropped', ''),
   };
 }
@@ -217,6 +223,14 @@ function toTraffic(traffic: Members, at: string): OperationTraffic {
     release: textAt(traffic, 'release', at),
     requests: numberAt(traffic, 'requests', at),
     checks: membersAt(traffic['checks'], `${at}/checks`),
+  };
+}
+
+function toStatistics(statistics: Members, at: string): ReleaseStatistics {
+  return {
+    operation: textAt(statistics, 'operation', at),
+    release: textAt(statistics, 'release', at),
+    counts: countsAt(statistics, 'counts', at),
   };
 }
 

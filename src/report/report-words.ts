@@ -1,5 +1,5 @@
 import type { LedgerEntry, ReplicaTraffic } from '../model/ledger-entry.ts';
-import type { ViolationCategory } from '../model/violation.ts';
+import { RELEASE_DRIFT, type ViolationCategory } from '../model/violation.ts';
 
 /** The heading for each category of violations. */
 export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
@@ -14,6 +14,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   protocol: 'Protocol error',
   'permission-mismatch': 'Permissions differ',
   size: 'Too large to check',
+  'release-drift': 'Changed with the release',
   advisory: 'Not as expected',
 };
 
@@ -24,7 +25,8 @@ export const operationName = (operation: string | undefined): string => operatio
  * Describes the location in the message, such as `response 200, body /name`. For a denial, the description names the
  * permission.
  */
-export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {
+export function placeWords({ category, direction, status, location, at, keyword }: LedgerEntry): string {
+  if (category === RELEASE_DRIFT) return at === '' ? 'responses' : `responses, ${at}`;
   if (keyword === 'permission-denied') return at === '' ? 'request' : `request, requires ${at}`;
   const message = direction === 'request' ? 'request' : `response${status === undefined ? '' : ` ${status}`}`;
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;

@@ -9,6 +9,8 @@ import {
   type ReplicaTraffic,
 } from '../model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
+import type { ReleaseStatistics } from '../model/release-statistics.ts';
+import { withDriftFrom, withLatestDrift, withoutDrift } from './release-drift.ts';
 import { countWords, timeWords } from './report-words.ts';
 
 /**
@@ -65,6 +67,8 @@ export interface Report {
   readonly scope: ReportScope;
   readonly releases: readonly string[];
   readonly traffic: readonly OperationTraffic[];
+  /** The statistics of the last releases, on which the comparison of releases is based. */
+  readonly statistics: readonly ReleaseStatistics[];
   /** The number of requests in the scope. */
   readonly requests: number;
   /** The number of records that were dropped from the ledger. */
@@ -110,18 +114,29 @@ export const isFailure = (finding: Pick<Finding, 'baselineState' | 'entry'>): bo
   isNew(finding) && !isAdvisory(finding.entry);
 
 /** The inputs for creating a report, in addition to the snapshot. */
-interface ReportInput {
+export interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;
   /** Returns the location of the statement in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
+  /**
+   * The statistics with which those of the report's release are compared. By default, they are those of the release
+   * before it. With `none`, nothing is compared.
+   */
+  readonly comparedWith?: 'none' | readonly ReleaseStatistics[];
 }
 
 /**
  * Creates a report from a snapshot and the baseline. The report shows the state of each violation and its share of
  * the traffic.
  */
-export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
+export function toReport(given: LedgerSnapshot, { scope, baseline, placeOf, comparedWith }: ReportInput): Report {
+  const snapshot =
+    comparedWith === undefined
+      ? withLatestDrift(given, scope.release)
+      : comparedWith === 'none'
+        ? withoutDrift(given)
+        : withDriftFrom(given, comparedWith, scope.release);
   const { takenAt, dropped, replicas, lostAt } = snapshot;
   const traffic = snapshot.traffic.filter(
     ({ operation, release }) =>
@@ -154,6 +169,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
     scope,
     releases: scope.release === undefined ? snapshot.releases : [scope.release],
     traffic,
+    statistics: snapshot.statistics.filter(({ release: label }) => release === undefined || label === release),
     requests: traffic.reduce((sum, { requests }) => sum + requests, 0),
     dropped,
     ...(replicas !== undefined && { replicas }),

@@ -199,6 +199,12 @@ export const METRICS = {
     labels: [],
     help: 'Records that the ledger lost because it was full or could not be written.',
   },
+  releaseDrift: {
+    name: 'portico_release_drift',
+    type: 'gauge',
+    labels: ['operation', 'drift', 'fingerprint'],
+    help: '1 for each difference between the current release of the upstream and the one before it that is not accepted: field-gone, slower or error-share. The series with the label none is always 0.',
+  },
   mode: {
     name: 'portico_mode_info',
     type: 'gauge',

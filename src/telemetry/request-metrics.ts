@@ -3,7 +3,7 @@ import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
 import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
-import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
+import { RELEASE_DRIFT, type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import {
   AUTHENTICATION_REASONS,
   CACHE_RESULTS,
@@ -70,6 +70,9 @@ interface RequestMetrics {
   /** All counters and histograms, always in the same order. */
   readonly families: readonly (CounterFamily | HistogramFamily)[];
 }
+
+/** The categories that a violation in a message can have. */
+const COUNTED = VIOLATION_CATEGORIES.filter((category) => category !== RELEASE_DRIFT);
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
@@ -183,10 +186,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),
     budget: counter(METRICS.budget, operations),
     checks: counter(METRICS.checks, CHECK_NAMES, OUTCOMES),
-    violations: counter(METRICS.violations, operations, ['request', 'response'], VIOLATION_CATEGORIES, [
-      'false',
-      'true',
-    ]),
+    violations: counter(METRICS.violations, operations, ['request', 'response'], COUNTED, ['false', 'true']),
     scans: counter(METRICS.scans, SCAN_OUTCOMES),
     shadowDifferences: counter(METRICS.candidate, operations, CANDIDATE_DIFFERENCES),
     denials: counter(METRICS.denials, operations),

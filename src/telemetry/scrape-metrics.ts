@@ -14,6 +14,16 @@ interface AddressSource {
   readonly requests?: { readonly succeeded: number; readonly failed: number };
 }
 
+/** A difference between two releases of the upstream. */
+interface DriftSource {
+  readonly operation: string | undefined;
+  readonly keyword: string;
+  readonly fingerprint: string;
+}
+
+/** The labels of the series that exists while there is no difference, so that the metric never disappears. */
+const NO_DRIFT = { operation: 'none', drift: 'none', fingerprint: 'none' };
+
 /** The sources of the values that are read on each scrape. */
 export interface MetricSources {
   readonly upstreamInFlight?: () => number;
@@ -30,6 +40,8 @@ export interface MetricSources {
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
   readonly candidateDropped?: () => number;
+  /** Returns the differences between the current release and the one before it. Their number is limited. */
+  readonly releaseDrift?: () => readonly DriftSource[];
   readonly spansExported?: () => number;
   readonly spansFailed?: () => number;
   readonly spansDropped?: () => number;
@@ -115,6 +127,12 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   read(METRICS.candidateDropped, () => sources.candidateDropped?.());
+  readRows(METRICS.releaseDrift, () => [
+    [NO_DRIFT, 0],
+    ...(sources.releaseDrift?.() ?? []).map(
+      ({ operation = '', keyword: drift, fingerprint }) => [{ operation, drift, fingerprint }, 1] as const,
+    ),
+  ]);
   readRows(METRICS.spans, () => [
     [{ outcome: 'exported' }, sources.spansExported?.() ?? 0],
     [{ outcome: 'failed' }, sources.spansFailed?.() ?? 0],

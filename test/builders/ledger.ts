@@ -28,6 +28,7 @@ export const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   release: 'one',
   entries: [],
   traffic: [],
+  statistics: [],
   dropped: 0,
   ...more,
 });

@@ -81,7 +81,16 @@ describe('the rows of violations', () => {
     return { operation, release, requests, checks: {} };
   };
   const snapshot = (parts: Partial<LedgerSnapshot>): LedgerSnapshot => {
-    return { takenAt: NOW, since: undefined, releases: [], entries: [], traffic: [], dropped: 0, ...parts };
+    return {
+      takenAt: NOW,
+      since: undefined,
+      releases: [],
+      entries: [],
+      traffic: [],
+      statistics: [],
+      dropped: 0,
+      ...parts,
+    };
   };
   const accepted = (expires: string | undefined) => {
     return { accepted: [{ fingerprint: 'f', reason: 'known', owner: 'me', expires, summary: undefined }] };

@@ -10,7 +10,7 @@ export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<st
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 /** The labels whose values differ between processes. */
-const ANY_VALUE = new Set(['version', 'contract', 'node', 'release', 'address']);
+const ANY_VALUE = new Set(['version', 'contract', 'node', 'release', 'address', 'fingerprint', 'drift']);
 /** The labels and metrics that Prometheus itself adds to every scrape. */
 const ADDED = ['job', 'instance'];
 const SCRAPES = ['up', 'scrape_duration_seconds'];

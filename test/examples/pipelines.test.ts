@@ -140,6 +140,7 @@ async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Ru
     SERVER_URL: `http://127.0.0.1:${port}`,
     // Without `--complete`, incomplete items would cause additional advisories.
     SERVER_FLAGS: `--complete ${faults}`,
+    SERVER_RELEASE: 'one',
     CHECK_DELAY: '0',
     PORTICO_PASSWORD: 'admin',
     GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
@@ -201,6 +202,18 @@ describe.concurrent.each([
     expect((await failed.decideAgain([])).code).toBe(1);
     expect((await failed.decideAgain(violations?.map(({ fingerprint }) => fingerprint) ?? [])).code).toBe(0);
   });
+});
+
+// test/gateway/release-drift.test.ts shows that this gate fails on a difference between two releases.
+it('both pipelines keep the ledger of earlier runs and fail on a difference from the release before', () => {
+  const texts = ['github-actions.yml', 'gitlab-ci.yml'].map((name) =>
+    readFileSync(join(ROOT, 'docs/examples', name), 'utf8'),
+  );
+  for (const text of texts) expect(text).toMatch(/path(?:: |s:\n {6}- )reports\/ledger\.db/);
+  for (const { scripts } of [github(), gitlab()]) {
+    expect(scripts.join('\n')).toMatch(/check --against .* --release "\$SERVER_RELEASE"/);
+    expect(scripts.at(-1)).toMatch(/report --release "\$SERVER_RELEASE" .*--fail-on new --fail-on release-drift$/m);
+  }
 });
 
 it('both pipelines keep their reports whatever the result of the job, and GitHub uploads only existing ones', () => {

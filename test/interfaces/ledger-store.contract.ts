@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
 import type { EntryDelta, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
+import { STORED_RELEASES } from '../../src/model/release-statistics.ts';
 import { batch, NOW } from '../builders/ledger.ts';
 
 const HOUR = 3_600_000;
@@ -77,6 +78,30 @@ export function ledgerStoreContract(
         traffic: [],
         dropped: 0,
       });
+    });
+
+    it('adds up the statistics of each release, regardless of the period and the release in the query', async () => {
+      const store = await storeWith();
+      const given = (counts: Record<string, number>) => [{ operation: 'listIdeas', counts }];
+      await store.write(batch({ release: '1.0', statistics: given({ 'status 200': 2, 'field /list/*/x': 1 }) }));
+      await store.write(batch({ release: '1.0', statistics: given({ 'status 200': 3 }) }));
+      await store.write(batch({ release: '1.1', writtenAt: NOW + 1, statistics: given({ 'ms 7': 1 }) }));
+      const statistics = [
+        { operation: 'listIdeas', release: '1.0', counts: { 'status 200': 5, 'field /list/*/x': 1 } },
+        { operation: 'listIdeas', release: '1.1', counts: { 'ms 7': 1 } },
+      ];
+      expect((await read(store)).statistics).toEqual(statistics);
+      expect((await read(store, { since: NOW + DAY, release: '1.1' })).statistics).toEqual(statistics);
+      expect((await read(store, { operation: 'listQuestions' })).statistics).toEqual([]);
+    });
+
+    it('keeps the statistics of the last releases only', async () => {
+      const store = await storeWith();
+      const statistics = [{ operation: 'listIdeas', counts: { 'status 200': 1 } }];
+      for (let number = 0; number < STORED_RELEASES + 2; number += 1)
+        await store.write(batch({ release: `1.${number}`, writtenAt: NOW + number, statistics }));
+      const labels = (await read(store)).statistics.map(({ release }) => release);
+      expect(labels).toEqual(Array.from({ length: STORED_RELEASES }, (_, index) => `1.${index + 2}`));
     });
 
     it('adds up the occurrences of the same violation', async () => {

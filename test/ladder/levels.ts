@@ -35,6 +35,7 @@ export function snapshotOf(
     since: NOW - 7 * 86_400_000,
     releases: [],
     entries: [],
+    statistics: [],
     dropped: 0,
     traffic: traffic.map(([operation, check, counts]) => ({
       operation,

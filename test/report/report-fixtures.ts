@@ -61,6 +61,7 @@ export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<Led
       requests: 100,
       checks: { responses: { passed: 95, reported: 5, refused: 0 } },
     })),
+    statistics: [],
     dropped: 0,
     ...parts,
   };

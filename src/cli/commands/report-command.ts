@@ -10,7 +10,7 @@ import { detailLines, suggestAllowLines } from '../../report/detail-lines.ts';
 import { type FailRule, failures } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
 import { renderJsonFinding } from '../../report/json-report.ts';
-import { findingsOf, type Report, type ReportScope } from '../../report/report.ts';
+import { findingsOf, type Report, type ReportInput, type ReportScope } from '../../report/report.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { renderOptions, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
@@ -191,9 +191,11 @@ async function showComparison(
   line: CommandLine,
   io: CommandIo,
 ): Promise<number> {
+  const first = await side(before, request, reports, io.cwd, 'none');
+  const second = await side(after, request, reports, io.cwd, first.statistics);
   const sides = [
-    [before, await side(before, request, reports, io.cwd)],
-    [after, await side(after, request, reports, io.cwd)],
+    [before, first],
+    [after, second],
   ] as const;
   const comparison = compareReports(...sides);
   writeText(REPORT_FORMATS.get(request.format)?.comparison(comparison, renderOptions(line, io)) ?? '', line, io);
@@ -208,14 +210,20 @@ async function showComparison(
   return reportFailures([...added, ...others], io);
 }
 
-async function side(name: string, scope: ReportScope, reports: Reports, cwd: string): Promise<Report> {
+async function side(
+  name: string,
+  scope: ReportScope,
+  reports: Reports,
+  cwd: string,
+  comparedWith: ReportInput['comparedWith'],
+): Promise<Report> {
   const { since, operation } = scope;
   const path = resolve(cwd, name);
   // Only a file is accepted, because a folder can have the same name as a release.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
-    return reports.read({ since, operation, release: undefined }, path);
+    return reports.read({ since, operation, release: undefined }, path, comparedWith);
   const all = await reports.read(WHOLE_LEDGER);
-  if (all.releases.includes(name)) return reports.read({ since, operation, release: name });
+  if (all.releases.includes(name)) return reports.read({ since, operation, release: name }, undefined, comparedWith);
   const known = all.releases.length === 0 ? 'it contains no releases' : `it contains ${all.releases.join(', ')}`;
   throw new UsageError(`--compare: "${name}" is neither a file nor a release of ${reports.source}; ${known}`);
 }

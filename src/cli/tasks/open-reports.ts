@@ -9,7 +9,7 @@ import { didYouMean } from '../../lib/closest-name.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Operation } from '../../model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
-import { type Report, type ReportScope, toReport } from '../../report/report.ts';
+import { type Report, type ReportInput, type ReportScope, toReport } from '../../report/report.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
 
@@ -17,7 +17,8 @@ import { readBaseline } from '../flags/fail-flags.ts';
 export interface Reports {
   /** The name of the source, as specified by the user. */
   readonly source: string;
-  read(scope: ReportScope, file?: string): Promise<Report>;
+  /** Creates a report. `comparedWith` is described in `ReportInput`. */
+  read(scope: ReportScope, file?: string, comparedWith?: ReportInput['comparedWith']): Promise<Report>;
   /** Creates a report from a ledger snapshot. */
   of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
 }
@@ -34,14 +35,19 @@ export function openReports(
   const ledger = ledgerAt(options, settings.redis);
   const baseline = readBaseline(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
-  const of = (snapshot: LedgerSnapshot, { since, operation, release, replica }: ReportScope) => {
+  const of = (
+    snapshot: LedgerSnapshot,
+    { since, operation, release, replica }: ReportScope,
+    comparedWith?: ReportInput['comparedWith'],
+  ) => {
     requireKnownReplica(replica, snapshot, ledger.name);
-    return toReport(snapshot, { scope: { since, operation, release, replica }, baseline, placeOf });
+    const scope = { since, operation, release, replica };
+    return toReport(snapshot, { scope, baseline, placeOf, ...(comparedWith !== undefined && { comparedWith }) });
   };
   return {
     source: ledger.name,
     of,
-    read: async (scope, file) => {
+    read: async (scope, file, comparedWith) => {
       const query = queryOf(scope);
       if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
@@ -50,8 +56,8 @@ export function openReports(
       // configured ledger may be missing, because the first request creates it.
       const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
-        return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
-      return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope);
+        return of(await readReportFile(resolve(io.cwd, named), query, settings), scope, comparedWith);
+      return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope, comparedWith);
     },
   };
 }

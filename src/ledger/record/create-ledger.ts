@@ -3,12 +3,14 @@ import { boundedMemo } from '../../lib/bounded-maps.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { distinctPlace } from '../../lib/distinct-count.ts';
 import type { LedgerReader } from '../../model/ledger-entry.ts';
+import type { FieldPresence } from '../../model/release-statistics.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
 import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';
 import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
+import { createReleaseCounts } from './release-counts.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
 /** The dependencies of a ledger. */
@@ -46,6 +48,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf } = parts;
   let { release } = parts;
   let traffic = createTrafficCounts(parts.operations);
+  const statistics = createReleaseCounts();
   /** Traffic rows that have not been written yet and belong to earlier sets of operations. */
   let earlierTraffic: TrafficDelta[] = [];
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
@@ -95,6 +98,7 @@ export function createLedger(parts: LedgerParts): Ledger {
       release,
       entries: [...pending.request.take(), ...pending.response.take()],
       traffic: [...earlierTraffic, ...traffic.take()],
+      statistics: statistics.take(),
       dropped: unsavedDrops,
     };
     unsavedDrops = 0;
@@ -161,11 +165,17 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
     record(trace) {
       traffic.count(trace);
+      statistics.count(trace);
       dirty = true;
       arm();
       if (trace.violations.length === 0) return;
       const counted = new Set<string>();
       for (const violation of trace.violations) add(trace, violation, counted);
+    },
+    recordFields(operation, presence) {
+      statistics.countFields(operation, presence);
+      dirty = true;
+      arm();
     },
     async snapshot(query = {}) {
       await flush();
@@ -195,6 +205,8 @@ export interface Ledger extends LedgerReader {
   open(): Promise<void>;
   /** Records a finished request, at first only in memory. */
   record(trace: Trace): void;
+  /** Records which fields a sampled response to a documented operation has. */
+  recordFields(operation: string, presence: FieldPresence): void;
   /** Returns the number of distinct violations. */
   size(): number;
   /**

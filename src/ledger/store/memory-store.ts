@@ -11,6 +11,7 @@ import {
   checksOf,
   operationOf,
 } from '../../model/ledger-entry.ts';
+import { type ReleaseStatistics, STORED_RELEASES } from '../../model/release-statistics.ts';
 import { type LedgerStore, type OpenedStore, retentionStart, type StoreLimits } from '../ledger-store.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 
@@ -37,6 +38,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const shares = { request: new Map<string, StoredEntry>(), response: new Map<string, StoredEntry>() };
   const traffic = createMemoryTraffic();
+  const statistics = createMemoryStatistics();
   // The labels of all releases since startup, in the order in which they were last seen.
   const releases = new Set<string>();
   let dropped = 0;
@@ -71,6 +73,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     // The release is deleted and added again so that the latest release is last.
     releases.delete(batch.release);
     releases.add(batch.release);
+    statistics.add(batch.release, batch.statistics);
     const removed = makeRoom(shares.request) + makeRoom(shares.response);
     dropped += removed + batch.dropped;
     // All entries are searched, so this is done only once per hour.
@@ -102,6 +105,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
         .filter(({ count }) => count > 0)
         .sort((a, b) => b.lastSeenAt - a.lastSeenAt),
       traffic: traffic.sums(sinceHour, release).filter((row) => wanted(row.operation)),
+      statistics: statistics.rows().filter((row) => wanted(row.operation)),
       dropped,
     });
   };
@@ -202,6 +206,30 @@ function createMemoryTraffic(): MemoryTraffic {
     forget(beforeHour) {
       for (const named of operations.values()) for (const counts of named.values()) counts.forget(beforeHour);
     },
+  };
+}
+
+/** In-memory statistics of the last releases. */
+function createMemoryStatistics() {
+  const releases = new Map<string, Map<string, Map<string, number>>>();
+  return {
+    add(release: string, deltas: LedgerBatch['statistics']): void {
+      const operations = releases.get(release) ?? new Map<string, Map<string, number>>();
+      // The release is deleted and added again so that the latest release is last.
+      releases.delete(release);
+      releases.set(release, operations);
+      for (const { operation, counts } of deltas) {
+        const own = operations.get(operation) ?? new Map<string, number>();
+        operations.set(operation, own);
+        for (const [name, count] of Object.entries(counts)) own.set(name, (own.get(name) ?? 0) + count);
+      }
+      const [oldest] = releases.keys();
+      if (releases.size > STORED_RELEASES && oldest !== undefined) releases.delete(oldest);
+    },
+    rows: (): ReleaseStatistics[] =>
+      [...releases].flatMap(([release, operations]) =>
+        [...operations].map(([operation, counts]) => ({ operation, release, counts: Object.fromEntries(counts) })),
+      ),
   };
 }
 

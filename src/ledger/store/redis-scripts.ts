@@ -1,3 +1,4 @@
+import { STORED_RELEASES } from '../../model/release-statistics.ts';
 import type { RedisScript } from '../../redis/connect-redis.ts';
 
 // The keys of a ledger, all of which begin with `base`, the key that the scripts receive:
@@ -9,6 +10,7 @@ import type { RedisScript } from '../../redis/connect-redis.ts';
 //   base:rules              hash: the operation and the keyword of each fingerprint
 //   base:t:DAY              hash: a count for each `HOUR \n OPERATION \n NAME \n RELEASE`
 //   base:days               hash: the estimated size of the traffic of each day
+//   base:s:RELEASE          hash: the statistics of a release, a count for each `OPERATION \n NAME`
 //   base:releases           sorted set: release labels by their last batch
 //   base:replicas           sorted set: replicas by their last batch
 //   base:replica-releases   hash: the latest release of each replica
@@ -166,6 +168,14 @@ for day in pairs(days) do
 end
 
 redis.call('ZADD', base .. ':releases', 'GT', whole(batch.at), batch.release)
+for _, row in ipairs(batch.statistics) do
+  for name, added in pairs(row.counts) do
+    redis.call('HINCRBY', base .. ':s:' .. batch.release, row.operation .. '\\n' .. name, added)
+  end
+end
+for _, label in ipairs(redis.call('ZRANGE', base .. ':releases', 0, -${STORED_RELEASES + 1})) do
+  redis.call('UNLINK', base .. ':s:' .. label)
+end
 redis.call('ZADD', base .. ':replicas', 'GT', whole(batch.at), batch.replica)
 redis.call('HSET', base .. ':replica-releases', batch.replica, batch.release)
 for _, name in ipairs(redis.call('ZRANGE', base .. ':replicas', 0, -${MAX_REPLICAS + 1})) do
@@ -178,6 +188,9 @@ if tonumber(tidied) ~= batch.hour then
   dropSeenBefore(batch.retainedSince)
   before = math.max(before, math.floor(batch.retainedSince / 3600000))
   dropDaysBefore(math.floor(before / 24))
+  for _, label in ipairs(redis.call('ZRANGEBYSCORE', base .. ':releases', '-inf', '(' .. whole(batch.retainedSince))) do
+    redis.call('UNLINK', base .. ':s:' .. label)
+  end
   redis.call('ZREMRANGEBYSCORE', base .. ':releases', '-inf', '(' .. whole(batch.retainedSince))
   redis.call('HSET', base, 'before', whole(before), 'tidied', batch.hour)
 end
@@ -340,6 +353,11 @@ for i = 1, #fields, 2 do
   if hour and tonumber(hour) >= since then sums[rest] = (sums[rest] or 0) + number(fields[i + 1]) end
 end
 ${FLAT_SUMS}`,
+};
+
+/** Returns the statistics of one release as a flat list of names and counts. */
+export const READ_STATISTICS: RedisScript = {
+  source: `return redis.call('HGETALL', KEYS[1] .. ':s:' .. ARGV[1])`,
 };
 
 /** Returns one replica's counts for a range of hours, as a flat list of fields and counts. */

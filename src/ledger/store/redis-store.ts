@@ -14,6 +14,7 @@ import {
   checksOf,
   operationOf,
 } from '../../model/ledger-entry.ts';
+import { type ReleaseStatistics, STORED_RELEASES } from '../../model/release-statistics.ts';
 import {
   type Redis,
   type RedisReply,
@@ -35,6 +36,7 @@ import {
   READ_ENTRIES,
   READ_INDEX,
   READ_REPLICA,
+  READ_STATISTICS,
   READ_TRAFFIC,
   REPLICA_HOURS,
   WRITE_BATCH,
@@ -136,7 +138,7 @@ function createRun(redis: Redis): Run {
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
 /** Converts a batch to the values that the script adds. */
-function toRows({ number, writtenAt, release, entries, traffic, dropped }: LedgerBatch) {
+function toRows({ number, writtenAt, release, entries, traffic, statistics, dropped }: LedgerBatch) {
   return {
     number,
     at: writtenAt,
@@ -145,6 +147,7 @@ function toRows({ number, writtenAt, release, entries, traffic, dropped }: Ledge
     dropped,
     entries: entries.map(toEntryRow),
     traffic: traffic.map(toTrafficRow),
+    statistics,
   };
 }
 
@@ -199,6 +202,10 @@ async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Prom
   for (const day of days.map(Number).filter((one) => one * 24 + 23 >= from))
     traffic.add((await run(READ_TRAFFIC, [day, from])) as (Buffer | number)[]);
 
+  const statistics: ReleaseStatistics[] = [];
+  for (const label of labels.map(String).slice(-STORED_RELEASES))
+    statistics.push(...statisticsOf(label, (await run(READ_STATISTICS, [label])) as Buffer[]));
+
   const wanted = (id: string | undefined) => operation === undefined || id === operationOf(operation);
   const inPeriod = new Set([...traffic.releases(), ...sums.flatMap(({ releases }) => Object.keys(releases))]);
   const own = replica === undefined ? undefined : await readReplica(run, replica, from, hour);
@@ -214,6 +221,7 @@ async function readSnapshot(run: Run, query: LedgerQuery, takenAt: number): Prom
     traffic: (own?.traffic ?? traffic)
       .rows()
       .filter((row) => wanted(row.operation) && (release === undefined || row.release === release)),
+    statistics: statistics.filter((row) => wanted(row.operation)),
     dropped: (dropped ?? 0) + damaged,
     replicas: replicas.map(toReplicaTraffic),
     ...(lostAt !== undefined && { lostAt }),
@@ -344,6 +352,17 @@ function trafficRow(key: string, named: ReadonlyMap<string, number>): OperationT
     requests: named.get('requests') ?? 0,
     checks: checksOf((name, outcome) => named.get(`${name} ${outcome}`) ?? 0),
   };
+}
+
+function statisticsOf(release: string, flat: readonly Buffer[]): ReleaseStatistics[] {
+  // Another program may have written to the key, so counts that are not numbers are ignored.
+  const counted = pairsOf(flat).filter(([, count]) => Number.isFinite(count));
+  const named = Map.groupBy(counted, ([field]) => splitOnce(field)[0] ?? '');
+  return [...named].map(([operation, pairs]) => ({
+    operation,
+    release,
+    counts: Object.fromEntries(pairs.map(([field, count]) => [splitOnce(field)[1] ?? '', count])),
+  }));
 }
 
 /** Splits a string at its first line break. The second part may contain more line breaks. */

@@ -46,6 +46,9 @@ export interface ValidateResponseServices {
   readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
+  /** Samples the fields of a response later, if it is the operation's turn. */
+  readonly sampleFields?:
+    ((exchange: Exchange, operation: Operation, status: number, bytes: Buffer) => void) | undefined;
   /** Samples the structure of a parsed response. Undefined if the gateway does not learn from traffic. */
   readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
   /** The shadow contract. Undefined if there is none. */
@@ -116,6 +119,7 @@ function factsOf(
 ): ResponseFacts {
   const { operation, checks } = planned;
   const level = checks.responses;
+  services.sampleFields?.(exchange, operation, response.status, response.bytes);
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
     const parsed = parseBounded(response.bytes, services.jsonLimits);

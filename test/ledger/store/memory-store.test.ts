@@ -14,7 +14,15 @@ it('a store in memory counts the hours of two weeks separately and adds older ho
   const first = NOW / HOUR;
   for (let hour = first; hour <= first + HOURS; hour += 1) {
     const traffic = [{ operation: 'listIdeas', hour, requests: 1, checks: {} }];
-    await store.write({ number: 1, writtenAt: hour * HOUR, release: 'one', entries: [], traffic, dropped: 0 });
+    await store.write({
+      number: 1,
+      writtenAt: hour * HOUR,
+      release: 'one',
+      entries: [],
+      traffic,
+      statistics: [],
+      dropped: 0,
+    });
   }
   const requestsSince = async (hour: number) => (await store.read({ since: hour * HOUR }, NOW)).traffic[0]?.requests;
   expect(await requestsSince(first)).toBe(HOURS + 1);

@@ -17,6 +17,7 @@ import {
 import type { EntryFacts } from '../../ledger-batch.ts';
 import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
 import { hourOf } from '../../../lib/clock.ts';
+import type { ReleaseStatistics } from '../../../model/release-statistics.ts';
 import { estimateDistinct } from '../../../lib/distinct-count.ts';
 
 /** How long a writer waits for another writer, such as a second gateway with the same file, in milliseconds. */
@@ -40,6 +41,7 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
     try {
       if (isEmpty(database)) createTables(database, path, callerKey);
       assertLedger(database, path);
+      database.exec(STATISTICS);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
       database.exec(`PRAGMA secure_delete = ON; PRAGMA cache_spill = ${BATCH_PAGES};`);
       return database;
@@ -172,6 +174,17 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
+/** Creates the table of statistics, which a ledger of an earlier release of Portico lacks. Earlier ones ignore it. */
+const STATISTICS = `
+CREATE TABLE IF NOT EXISTS statistics (
+  release INTEGER NOT NULL REFERENCES releases ON DELETE CASCADE,
+  operation TEXT NOT NULL,
+  name TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (release, operation, name)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Runs the function in one transaction, which is rolled back if the function throws. To write, pass `IMMEDIATE`. */
 export function inTransaction<T>(
   database: DatabaseSync,
@@ -222,6 +235,7 @@ export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt
       releases: readReleases(database, period),
       entries: readEntries(database, period, historyOf()).filter(({ operation }) => wanted(operation)),
       traffic: readTraffic(database, period).filter(({ operation }) => wanted(operation)),
+      statistics: readStatistics(database).filter(({ operation }) => wanted(operation)),
       dropped: Number(database.prepare(`SELECT value FROM meta WHERE name = 'dropped'`).get()?.['value'] ?? 0),
     }),
     'DEFERRED',
@@ -333,4 +347,21 @@ function readTraffic(database: DatabaseSync, period: Period): OperationTraffic[]
       checks: checksOf((name, outcome) => counts.get(`${name} ${outcome}`) ?? 0),
     };
   });
+}
+
+function readStatistics(database: DatabaseSync): ReleaseStatistics[] {
+  const isStored = database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'statistics'`).get() !== undefined;
+  if (!isStored) return [];
+  const rows = database
+    .prepare(
+      `SELECT operation, label, name, count FROM statistics JOIN releases ON releases.id = release
+       ORDER BY last_seen_at, releases.id, operation`,
+    )
+    .all();
+  const groups = Map.groupBy(rows, (row) => `${String(row['operation'])}\n${String(row['label'])}`);
+  return [...groups.values()].map((group) => ({
+    operation: String(group[0]?.['operation']),
+    release: String(group[0]?.['label']),
+    counts: Object.fromEntries(group.map((row) => [String(row['name']), Number(row['count'])])),
+  }));
 }

@@ -3,6 +3,7 @@ import { hourOf, HOUR_MS } from '../../../lib/clock.ts';
 import { DISTINCT_BYTES, markDistinct } from '../../../lib/distinct-count.ts';
 import { CHECK_NAMES } from '../../../model/checks.ts';
 import type { LedgerSample, LedgerQuery, LedgerSnapshot } from '../../../model/ledger-entry.ts';
+import { STORED_RELEASES } from '../../../model/release-statistics.ts';
 import { type StoreLimits, type StoreState, retentionStart } from '../../ledger-store.ts';
 import { type EntryDelta, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../../ledger-batch.ts';
 import { inTransaction, openLedgerDatabase, readSnapshot } from './ledger-database.ts';
@@ -105,6 +106,13 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
     `INSERT INTO traffic (operation, release, hour, name, count) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   );
+  const statistic = database.prepare(
+    `INSERT INTO statistics (release, operation, name, count) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  );
+  const forgetStatistics = database.prepare(
+    `DELETE FROM statistics WHERE release NOT IN (SELECT id FROM releases ORDER BY last_seen_at DESC, id DESC LIMIT ?)`,
+  );
   const dropped = database.prepare(`UPDATE meta SET value = value + ? WHERE name = 'dropped'`);
 
   const addEntry = (releaseId: number, { facts, firstSeenAt, lastSeenAt, hours, callers, samples }: EntryDelta) => {
@@ -125,10 +133,15 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
         if (count > 0) traffic.run(operation, releaseId, at, `${name} ${outcome}`, count);
       }
   };
+  let current: number | undefined;
   return (batch) => {
     const releaseId = Number(release.get(batch.release, batch.writtenAt)?.['id']);
     for (const delta of batch.entries) addEntry(releaseId, delta);
     for (const delta of batch.traffic) addTraffic(releaseId, delta);
+    for (const { operation, counts } of batch.statistics)
+      for (const [name, count] of Object.entries(counts)) statistic.run(releaseId, operation, name, count);
+    if (releaseId !== current) forgetStatistics.run(STORED_RELEASES);
+    current = releaseId;
     if (batch.dropped > 0) dropped.run(batch.dropped);
   };
 }

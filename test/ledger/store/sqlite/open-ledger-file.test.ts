@@ -15,7 +15,7 @@ describe('a ledger file that is opened for reading', () => {
     const path = join(folder, 'ledger.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
     const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];
-    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 1 });
+    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic, statistics: [], dropped: 1 });
     const reader = openLedgerFile(path, () => NOW + 5);
     expect(await reader.snapshot()).toEqual({
       takenAt: NOW + 5,
@@ -23,6 +23,7 @@ describe('a ledger file that is opened for reading', () => {
       releases: ['one'],
       entries: [],
       traffic: [{ operation: 'listIdeas', release: 'one', requests: 2, checks: {} }],
+      statistics: [],
       dropped: 1,
     });
     reader.close();
@@ -33,9 +34,23 @@ describe('a ledger file that is opened for reading', () => {
     const path = join(folder, 'begun.db');
     expect(beginFile(path)).toBe(true);
     const reader = openLedgerFile(path, () => NOW);
-    expect(await reader.snapshot({ since: 1 })).toMatchObject({ since: 1, entries: [], traffic: [], dropped: 0 });
+    expect(await reader.snapshot({ since: 1 })).toMatchObject({
+      since: 1,
+      entries: [],
+      traffic: [],
+      statistics: [],
+      dropped: 0,
+    });
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 3 });
+    await store.write({
+      number: 1,
+      writtenAt: NOW,
+      release: 'one',
+      entries: [],
+      traffic: [],
+      statistics: [],
+      dropped: 3,
+    });
     expect((await reader.snapshot()).dropped).toBe(3);
     expect(beginFile(path)).toBe(false);
     reader.close();
@@ -45,7 +60,15 @@ describe('a ledger file that is opened for reading', () => {
   it('causes a configuration error with its path when its damage shows only on reading', async () => {
     const path = join(folder, 'damaged.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({ number: 1, writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 1 });
+    await store.write({
+      number: 1,
+      writtenAt: NOW,
+      release: 'one',
+      entries: [],
+      traffic: [],
+      statistics: [],
+      dropped: 1,
+    });
     await store.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0xff, 4096));

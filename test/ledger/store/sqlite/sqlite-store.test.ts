@@ -47,6 +47,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   release: 'one',
   entries,
   traffic: [],
+  statistics: [],
   dropped: 0,
 });
 

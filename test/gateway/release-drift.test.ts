@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+import { eventually } from '../builders/until.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+
+interface Page {
+  readonly list: readonly Record<string, unknown>[];
+}
+
+it('a release that drops an optional field from every response fails the gate and is shown everywhere', async () => {
+  let release = 1;
+  const upstream = await startFakeUpstream((request) => {
+    const answer = exampleAnswer(request) as { json?: Page };
+    if (release === 1 || answer.json?.list === undefined) return answer;
+    const list = answer.json.list.map(({ plug: _plug, ...item }) => item);
+    return { ...answer, json: { ...answer.json, list } };
+  });
+  const ledger = join(tempFolder(), 'ledger.db');
+  const config = { mode: 'observe', ledger: { file: ledger } };
+  const gateway = await startTestGateway({ upstream, real: true, config: { ...config, release: '1.0' } });
+  const ask = async (name: string) => {
+    for (let index = 0; index < 12; index += 1)
+      await gateway.call('/services/v2/idea.json', { headers: { 'X-Request-Id': `${name}-${index}` } });
+    await gateway.lineOf(`${name}-11`);
+  };
+  await ask('first');
+  release = 2;
+  expect(await gateway.reload({ config: { ...config, release: '1.1' } })).toMatchObject({ outcome: 'applied' });
+  await ask('second');
+
+  const drifts = async () =>
+    (await gateway.gateway.services.ledger.snapshot()).statistics.find(
+      (one) => one.release === '1.1' && one.operation === 'listIdeas',
+    )?.counts['object /list/*'];
+  await eventually(async () => (await drifts()) === 12);
+  await gateway.gateway.drift.compare();
+  const found = gateway.gateway.drift.current();
+  expect(found).toMatchObject([{ category: 'release-drift', at: '/list/*/plug' }]);
+  const { fingerprint = '' } = found[0] ?? {};
+  const series = `portico_release_drift{operation="listIdeas",drift="field-gone",fingerprint="${fingerprint}"}`;
+  expect(await gateway.metric(series)).toBe(1);
+  expect(gateway.log.filter((line) => line.includes(fingerprint))).toHaveLength(1);
+  const shown = await gateway.admin('/console/api/violations?category=release-drift');
+  expect(shown.json).toMatchObject({ rows: [{ fingerprint, at: '/list/*/plug' }] });
+  await gateway.close();
+
+  const plain = await runInProcess(['report', '--ledger', ledger, '--release', '1.1', '--fail-on', 'release-drift']);
+  expect(plain.code).toBe(1);
+  expect(plain.out).toContain('/list/*/plug was in all 12 sampled responses of release 1.0');
+  const compared = await runInProcess(['report', '--ledger', ledger, '--compare', '1.0', '1.1', '--fail-on', 'new']);
+  expect(compared.code).toBe(1);
+  expect(compared.out).toMatch(/New \(\d+\)[^]*release-drift {2}listIdeas, responses, \/list\/\*\/plug/);
+  expect((await runInProcess(['report', '--ledger', ledger, fingerprint])).out).toContain('release-drift');
+});
