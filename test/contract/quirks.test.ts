@@ -37,10 +37,14 @@ const QUIRKS: readonly Quirk[] = [
       ['list.0.plug', undefined, 'x-expected /list/0/plug'],
       ['list.0.reportCount', undefined, 'x-expected /list/0/reportCount'],
       ['list.0.author.avatar', undefined, 'x-expected /list/0/author/avatar'],
+      ['list.0.author.avatar', 'a picture', 'x-expected-pattern /list/0/author/avatar'],
     ],
     tolerated: [
       ['list.0.author.emailHash', undefined],
       ['list.0.author.realname', 'P. Zed'],
+      ['list.0.author.avatar', '/avatar/18.png'],
+      ['list.0.author.avatar', '//pictures.invalid/18.png'],
+      ['list.0.author.avatar', 'https://pictures.invalid/18.png?d=x'],
     ],
   },
   {
@@ -60,6 +64,9 @@ const QUIRKS: readonly Quirk[] = [
       ['list.0.viewCount', undefined, 'x-expected /list/0/viewCount'],
       ['list.0.answers', undefined, 'x-expected /list/0/answers'],
       ['list.0.creationDateFormatted', '2019-02-06 15:01', 'x-expected-pattern /list/0/creationDateFormatted'],
+      ['list.0.creationDateFormatted', '13/06/2019 03:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
+      ['list.0.creationDateFormatted', '02/32/2019 03:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
+      ['list.0.creationDateFormatted', '02/06/2019 15:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
     ],
     tolerated: [
       ['list.0.originalParentId', 5],
@@ -176,6 +183,8 @@ const QUIRKS: readonly Quirk[] = [
     ],
     advisories: [
       ['actions.0.actionDate', '2019-02-06T15:01:00Z', 'x-expected-pattern /actions/0/actionDate'],
+      ['actions.0.actionDate', '2019-02-06 25:01:00.0', 'x-expected-pattern /actions/0/actionDate'],
+      ['actions.0.user.avatarUrl', '18.png', 'x-expected-pattern /actions/0/user/avatarUrl'],
       ['actions.1.canceledDate', '2019-02-06 15:01:00.0', 'x-expected-pattern /actions/1/canceledDate'],
       ['actions.0.ip', undefined, 'x-expected /actions/0/ip'],
       ['actions.0.extra', 5, 'x-expected-type /actions/0/extra'],
@@ -193,6 +202,7 @@ const QUIRKS: readonly Quirk[] = [
     deviations: [['id', '42', 'type /id']],
     advisories: [
       ['scheduleTime', '02/07/2019 03:00 PM', 'x-expected-pattern /scheduleTime'],
+      ['scheduleTime', '00/07/2019 15:00', 'x-expected-pattern /scheduleTime'],
       ['status', 'RUNNING', 'x-expected-enum /status'],
     ],
     tolerated: [['operations', 'anon-delete']],
@@ -211,6 +221,8 @@ const QUIRKS: readonly Quirk[] = [
     deviations: [['0.id', 10500, 'type /0/id']],
     advisories: [
       ['0.created', '02/07/2019 15:05', 'x-expected-pattern /0/created'],
+      ['0.created', '2019-02-07T15:65:50.000+0000', 'x-expected-pattern /0/created'],
+      ['0.content', 'build.log', 'x-expected-pattern /0/content'],
       ['0.author.avatarUrls.48x48', undefined, 'x-expected /0/author/avatarUrls/48x48'],
     ],
     tolerated: [['0.thumbnail', undefined]],
