@@ -1,6 +1,7 @@
 import { secretFiles } from '../config/secrets.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { usesRedis } from '../redis/redis-options.ts';
+import { hasUserinfo } from '../privacy/secret-text.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
 /** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */
@@ -49,7 +50,10 @@ export const SECRET_RULES: readonly AuditRule[] = [
     risk: 'A secret in the configuration file easily ends up in version control and in backups.',
     fix: 'Set it with an environment variable or a file, for example upstream.credentials.passwordFile.',
     find: ({ settings }) =>
-      ['/adminToken', '/upstream/credentials/password', '/tracing/headers']
+      [
+        ...['/adminToken', '/upstream/credentials/password', '/redis/password', '/tracing/headers'],
+        ...(hasUserinfo(settings.redis.url) ? ['/redis/url'] : []),
+      ]
         .filter((pointer) => settings.originOf(pointer) === 'file')
         .map((pointer) => pointer.slice(1).replaceAll('/', '.')),
   },

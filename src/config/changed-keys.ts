@@ -52,10 +52,10 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 
 /**
  * Matches the keys whose values may differ between gateways that behave identically: the instance's name, the addresses
- * on which it listens, and the locations of files.
+ * on which it listens, the address at which it reaches Redis, and the locations of files.
  */
 const OWN_KEY =
-  /^(?:instance|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
+  /^(?:instance|redis\.url|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
 
 /**
  * Returns a digest of all keys and values, except secrets and the keys that may differ between gateways. Processes with
@@ -63,7 +63,7 @@ const OWN_KEY =
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
   const shown = settingLeaves(settings).filter(
-    ({ path }) => !isSecretSetting(path.join('.')) && !OWN_KEY.test(path.join('.')),
+    ({ path, value }) => !isSecretSetting(path.join('.'), value) && !OWN_KEY.test(path.join('.')),
   );
   return hash('sha256', JSON.stringify([shown, files])).slice(0, 12);
 }

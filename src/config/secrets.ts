@@ -4,6 +4,7 @@ import { packageRoot } from '../files/package-root.ts';
 import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import type { Fault } from '../model/fault.ts';
+import { hasUserinfo } from '../privacy/secret-text.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';
 import type { ConfigProblem } from './config-schema.ts';
@@ -99,7 +100,8 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
   const { adminTokenFile, listen, redis, tracing, upstream, originOf } = settings;
   const inline = [
     adminTokenFile === undefined ? ['/adminToken'] : [],
-    ['/upstream/credentials/password', '/redis/url', '/redis/password', '/tracing/headers'],
+    hasUserinfo(redis.url) ? ['/redis/url'] : [],
+    ['/upstream/credentials/password', '/redis/password', '/tracing/headers'],
   ]
     .flat()
     .find((pointer) => originOf(pointer) === 'file');

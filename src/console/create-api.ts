@@ -179,7 +179,7 @@ export function configurationRows(settings: Settings): readonly ConfigurationRow
   const rows = settingLeaves(settings).map(({ path, value }) => {
     const pointer = pointerTo(path);
     const key = path.join('.');
-    const secret = isSecretSetting(key) && value !== undefined;
+    const secret = value !== undefined && isSecretSetting(key, value);
     const origin = originOf(pointer);
     return {
       key,

@@ -30,6 +30,18 @@ const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
+/** The methods that change nothing (RFC 9110 §9.2.1). */
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Returns whether a browser states that another site caused the request. The browser adds a `Basic` credential that it
+ * remembers to such a request too. The value `none` means that the user caused the request, for example by a bookmark.
+ */
+function isFromAnotherSite({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const site = headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
 /**
  * There are two challenges, because some browsers ask for a password only if `Basic` is offered. The operator can enter
  * any user name, with the token as the password.
@@ -52,6 +64,8 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
     const refuse = (status: number, text: string) => refuseAdmin(req, res, status, text);
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase()) {
       refuse(403, 'Requests from another site are refused.');
+    } else if (!SAFE.has(req.method) && isFromAnotherSite(req)) {
+      refuse(403, 'Changes requested by another site are refused.');
     } else if (token === undefined && !loopback) {
       refuse(403, 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.');
     } else if (token === undefined && !LOOPBACK_HOST.test(host)) {

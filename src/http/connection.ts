@@ -92,6 +92,13 @@ export class Connection {
     return this.#part === 'line' && this.#line === undefined && (this.#latest?.response.writableFinished ?? true);
   }
 
+  /** Closes the connection at once. An incomplete response must not look complete to the client. */
+  cut(): void {
+    const { response } = this.#latest ?? {};
+    if (response?.writableFinished === false) breakOff(response);
+    this.#socket.destroy();
+  }
+
   /** Closes an idle connection. */
   end(): void {
     this.#socket.destroySoon();
@@ -277,6 +284,18 @@ export function attachConnections(
   return connections;
 }
 
+/**
+ * Closes the connection of a response that is incomplete. For an HTTP/1.0 client, a body without a length ends where the
+ * connection ends, so an ordinary close would make the body look complete. In that case, the connection is reset.
+ */
+export function breakOff(res: ServerResponse): void {
+  const { req, socket } = res;
+  const endsBody = res.headersSent && !res.chunkedEncoding && req.httpVersionMinor === 0;
+  // A TLS connection cannot be reset this way. It is closed without the alert that marks a complete end (RFC 8446 §6.1).
+  if (endsBody && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();
+  else res.destroy();
+}
+
 /** Returns whether the operating system has received the complete response. */
 export function isSent(res: ServerResponse): boolean {
   return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
@@ -300,7 +319,7 @@ function writeRefusal(
   if (own?.response.headersSent) {
     const { response } = own;
     // The response has already begun, so the client would treat further bytes as part of it.
-    if (!response.writableEnded) socket.destroy();
+    if (!response.writableEnded) breakOff(response);
     else if (response.writableFinished) endAfter(socket, '');
     else response.once('finish', () => endAfter(socket, ''));
     return;

@@ -119,7 +119,10 @@ async function closeServer(
   await acceptPending(server, connections, finishMs);
   // The HTTP server's own `close` method would destroy idle connections immediately, even if a request were on its way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), finishMs);
+  const timer = setTimeout(() => {
+    for (const connection of connections) connection.cut();
+    server.closeAllConnections();
+  }, finishMs);
   const idleSince = new Map<Closable, number>();
   const sweep = setInterval(() => {
     const now = performance.now();

@@ -5,6 +5,7 @@ import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';
+import { breakOff } from './connection.ts';
 import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 
 /** Options for error responses. */
@@ -35,7 +36,7 @@ export function writeError(
   if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;
   if (error.code === 'internal_error') trace.cause = thrown;
   if (res.headersSent || res.destroyed) {
-    res.destroy();
+    breakOff(res);
     return;
   }
   const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, trace.operation, options));

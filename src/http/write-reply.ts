@@ -8,7 +8,7 @@ import { severityOf, type Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
-import { isSent } from './connection.ts';
+import { breakOff, isSent } from './connection.ts';
 
 /** Options for the headers that the gateway adds to every response. */
 export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
@@ -165,11 +165,11 @@ function writeStream(
   let clientTimer: NodeJS.Timeout | undefined;
   const awaitClient = () => {
     clearTimeout(clientTimer);
-    clientTimer = setTimeout(() => res.destroy(), clientTimeoutMs);
+    clientTimer = setTimeout(() => breakOff(res), clientTimeoutMs);
   };
   const sent = () => {
     unsent -= 1;
-    if (state === 'broken' && unsent === 0) res.destroy();
+    if (state === 'broken' && unsent === 0) breakOff(res);
   };
   body.read({
     part(part) {
@@ -183,7 +183,7 @@ function writeStream(
     end(failure) {
       state = failure === undefined ? 'read' : 'broken';
       if (state === 'read') res.end();
-      else if (unsent === 0) res.destroy();
+      else if (unsent === 0) breakOff(res);
       if (isWaiting) awaitClient();
     },
   });

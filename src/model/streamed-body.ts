@@ -52,6 +52,11 @@ export class StreamedBody {
     this.#source = source;
   }
 
+  /** Why the body is incomplete, if that is already known. The parts that arrived may still be waiting for a reader. */
+  get failure(): UpstreamFailure | undefined {
+    return this.#failure;
+  }
+
   /** Adds the next part of the body. */
   push(bytes: Buffer): void {
     if (this.#isReceived || bytes.length === 0) return undefined;

@@ -1,3 +1,4 @@
+import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace, UpstreamTrace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
@@ -42,6 +43,15 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failu
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
   recordFailure(trace, failure);
+}
+
+/**
+ * Records whether a streamed body was truncated. If that is already known, it is recorded at once, so that the verdict
+ * in the response's headers mentions it.
+ */
+export function recordEnd(body: StreamedBody, trace: Parameters<typeof endedEarly>[0]): void {
+  if (body.failure === undefined) body.onEnd((failure) => failure && endedEarly(trace, failure));
+  else endedEarly(trace, body.failure);
 }
 
 /**

@@ -47,11 +47,22 @@ function hidesCredential(text: string): boolean {
 }
 
 // Settings that only specify where a secret is stored, such as `adminTokenFile`, do not match.
-const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$|^(?:tracing\.headers|redis\.url)$/i;
+const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$|^tracing\.headers$/i;
 
-/** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. */
-export function isSecretSetting(key: string): boolean {
-  return SECRET_SETTING.test(key);
+/**
+ * Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. An address is a secret only
+ * if it contains a user or a password.
+ */
+export function isSecretSetting(key: string, value: unknown): boolean {
+  return SECRET_SETTING.test(key) || (key === 'redis.url' && hasUserinfo(value));
+}
+
+/** Returns whether an address contains a user or a password. An address that cannot be read may contain them. */
+export function hasUserinfo(address: unknown): boolean {
+  if (typeof address !== 'string') return false;
+  if (!URL.canParse(address)) return address.includes('@');
+  const { username, password } = new URL(address);
+  return username !== '' || password !== '';
 }
 
 const MIN_CHARACTERS = 10;

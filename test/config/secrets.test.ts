@@ -151,6 +151,7 @@ describe('a file with a secret that every user can read', () => {
   const CASES = [
     ['the configuration with a token', { ...REAL, adminToken: TOKEN }, 'portico.yaml'],
     ['the configuration with a password', withPassword('password', 'open sesame'), 'portico.yaml'],
+    ['the configuration with a Redis password', { ...REAL, redis: { url: 'redis://:planted@a' } }, 'portico.yaml'],
     ['the file of the token', { ...REAL, adminTokenFile: 'token' }, 'token'],
     ['the file of the password', withPassword('passwordFile', 'password'), 'password'],
     ['the key of the certificate', { ...REAL, listen: { tls } }, tls.keyFile],
@@ -168,6 +169,8 @@ describe('a file with a secret that every user can read', () => {
     for (const [, config, name] of CASES)
       if (name !== tls.keyFile) expect(read({ config, files, mode: 0o640 }).messages).toEqual([]);
     expect(read({ config: REAL, mode: 0o644 }).messages).toEqual([]);
+    const redis = { url: 'redis://redis.example:6379' };
+    expect(read({ config: { ...REAL, redis }, mode: 0o644 }).messages).toEqual([]);
   });
 
   it('prevents nothing with the reference server, whose passwords are public anyway', () => {

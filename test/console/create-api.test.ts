@@ -215,6 +215,14 @@ describe('the rows of the configuration', () => {
     expect(url?.value).toMatch(/^"http:\/\/•+@legacy\.example\/qa"$/);
   });
 
+  it('show an address of Redis that contains no password', () => {
+    const settings = { ...base, redis: { ...base.redis, url: 'redis://redis.example:6379' } };
+    const row = configurationRows(settings).find(({ key }) => key === 'redis.url');
+    expect(row).toMatchObject({ value: '"redis://redis.example:6379"', secret: false });
+    const other = { ...base, redis: { ...base.redis, url: 'redis://10.0.0.1:6379' } };
+    expect(settingsDigest(settings, [])).toBe(settingsDigest(other, []));
+  });
+
   it('mask the address of Redis, and it does not affect the digest', () => {
     const withUrl = (url: string) => ({ ...base, redis: { ...base.redis, url, password: 'planted' } });
     const settings = withUrl('redis://:planted@redis.example');

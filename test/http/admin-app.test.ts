@@ -52,6 +52,58 @@ describe('the admin side', () => {
     expect((await signOut(basic('signed-out', 'x'), { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
   });
 
+  // The attack: a page on another site sends a form to the admin side. The browser adds the token that it remembers as
+  // a Basic password, and old browsers and some requests have no Origin header.
+  describe.each([
+    ['Basic', `Basic ${btoa('operator:secret')}`, { loopback: false, token: 'secret' }],
+    ['Bearer', 'Bearer secret', { loopback: false, token: 'secret' }],
+    ['no credential on loopback', '', { loopback: true, token: undefined }],
+  ] as const)('with %s', (_name, authorization, guard) => {
+    const change = async (method: string, target: string, site: string | undefined) => {
+      const done: string[] = [];
+      const note = (_req: unknown, res: { json: (body: object) => unknown }) => {
+        done.push(target);
+        res.json({});
+      };
+      const { call, purged } = await admin({
+        guard,
+        console: note,
+        overrides: note,
+        reload: () =>
+          Promise.resolve(done.push(target)).then(() => ({ outcome: 'applied', changed: [], warnings: [] })),
+      });
+      const headers = {
+        ...(authorization !== '' && { Authorization: authorization }),
+        ...(site !== undefined && { 'Sec-Fetch-Site': site }),
+      };
+      const { status } = await call(target, { method, headers, body: { all: true } });
+      return { status, changes: done.length + purged.length };
+    };
+    const CHANGES = [
+      ['POST', '/cache/purge'],
+      ['POST', '/reload'],
+      ['POST', '/overrides'],
+      ['PUT', '/overrides/x'],
+      ['DELETE', '/console/api/x'],
+      ['PATCH', '/console/api/x'],
+      ['POST', '/console/api/x'],
+    ] as const;
+
+    it.each(CHANGES)('refuses %s %s if another site requested it', async (method, target) => {
+      for (const site of ['cross-site', 'same-site', 'anything'])
+        expect(await change(method, target, site)).toEqual({ status: 403, changes: 0 });
+    });
+
+    it.each(CHANGES)('accepts %s %s from the console, the user and programs', async (method, target) => {
+      for (const site of ['same-origin', 'none', undefined])
+        expect(await change(method, target, site)).toEqual({ status: 200, changes: 1 });
+    });
+
+    it('lets a link on another site lead to a page', async () => {
+      expect((await change('GET', '/console/', 'cross-site')).status).toBe(200);
+    });
+  });
+
   it('reports liveness and readiness, in responses that may not be stored', async () => {
     const { call } = await admin();
     for (const [target, status] of [

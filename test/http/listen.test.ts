@@ -141,4 +141,21 @@ describe('a listener that closes', () => {
     await listener.close({ finishMs: 1 });
     await broken;
   });
+
+  // For an HTTP/1.0 client, a body without a length ends with the connection, so the part that it received would look
+  // complete.
+  it('resets an HTTP/1.0 connection whose response is incomplete', async () => {
+    const { listener, responses, port } = await listening();
+    const socket = connect(port, '127.0.0.1');
+    const ending = new Promise((resolve) => {
+      socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+      socket.on('end', () => resolve('end'));
+    });
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    await until(() => responses.length === 1);
+    responses[0]?.writeHead(200).write('half');
+    await once(socket, 'data');
+    await listener.close({ finishMs: 1 });
+    expect(await ending).toBe('ECONNRESET');
+  });
 });

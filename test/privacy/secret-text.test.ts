@@ -104,7 +104,20 @@ it.each([
   ['adminTokenFile', false],
   ['upstream.password', true],
   ['upstream.passwordEnv', false],
-  ['redis.url', true],
+  ['redis.password', true],
+  ['tracing.headers', true],
 ])('whether the setting %s is a secret: %s', (key, isSecret) => {
-  expect(isSecretSetting(key)).toBe(isSecret);
+  expect(isSecretSetting(key, 'x')).toBe(isSecret);
+});
+
+it.each([
+  ['redis://127.0.0.1:6379', false],
+  ['rediss://redis.example/2', false],
+  ['redis://user@redis.example', true],
+  ['redis://:planted@redis.example', true],
+  ['redis://user:planted@redis.example/0', true],
+  ['redis://user:pl@nted@bad host', true],
+  [undefined, false],
+])('an address is a secret only if it contains a user or a password: %s', (address, isSecret) => {
+  expect(isSecretSetting('redis.url', address)).toBe(isSecret);
 });

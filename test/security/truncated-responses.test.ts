@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, Call } from '../builders/call.ts';
+import { type Answer, basic, type Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -46,6 +47,14 @@ async function call(
   ending: Cancellation,
   more?: Call,
 ) {
+  answerWith(parts, ending);
+  const gateway = gateways.get(mode) as TestGateway;
+  const broken = { status: 0, complete: false, text: '' } as Answer;
+  return gateway.call(target, more).catch(() => broken);
+}
+
+/** Makes the upstream write these bytes to its socket and then close the connection. */
+function answerWith(parts: readonly (string | Buffer)[], ending: Cancellation): void {
   fake.handler = async (_request, response: ServerResponse) => {
     const { socket } = response;
     for (const part of parts) {
@@ -57,9 +66,6 @@ async function call(
     else socket?.end();
     return undefined;
   };
-  const gateway = gateways.get(mode) as TestGateway;
-  const broken = { status: 0, complete: false, text: '' } as Answer;
-  return gateway.call(target, more).catch(() => broken);
 }
 type Cancellation = 'reset' | 'end';
 
@@ -131,6 +137,63 @@ describe.each(MODES)('in %s', (mode) => {
     const documented = await call(mode, DOCUMENTED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
     expect([documented.status, documented.complete]).toEqual([200, true]);
   });
+});
+
+/*
+ * A body without a length and without chunks ends for an HTTP/1.0 client where the connection ends. An ordinary close
+ * therefore looks like the end of the body, so Portico resets the connection.
+ */
+describe.each(MODES)('in %s, an HTTP/1.0 client', (mode) => {
+  /** Sends the request, and returns what the client received and how the connection ended. */
+  const callOld = (target: string) =>
+    new Promise<{ readonly text: string; readonly ending: string }>((resolve) => {
+      const { port } = new URL((gateways.get(mode) as TestGateway).url);
+      let [text, ending] = ['', 'end'];
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('data', (part) => (text += part.toString('latin1')));
+      socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => (ending = code));
+      socket.on('close', () => resolve({ text, ending }));
+      socket.write(`GET ${target} HTTP/1.0\r\nHost: a\r\nAuthorization: ${basic('admin')}\r\n\r\n`);
+    });
+
+  it.each([
+    ['reset', '{"a"', 4],
+    ['reset, which is too large for memory', `${' '.repeat(200_000)}{`, 200_001],
+  ])('notices a body without a length that was %s', async (_name, body, bytes) => {
+    for (const target of [DOCUMENTED, LIST, PASSED]) {
+      answerWith([`${HEAD}Connection: close\r\n\r\n`, body], 'reset');
+      const { text, ending } = await callOld(target);
+      if (text.startsWith('HTTP/1.1 502')) continue;
+      expect([target, ending]).toEqual([target, 'ECONNRESET']);
+      // The length of the received part never becomes the length of the body.
+      expect(text).not.toMatch(/^content-length:/im);
+      expect(text.length).toBeLessThan(bytes + 1_000);
+    }
+  });
+
+  it('gets a complete body without a length with a clean end', async () => {
+    answerWith([`${HEAD}Connection: close\r\n\r\n`, BODY], 'end');
+    for (const target of [DOCUMENTED, PASSED]) {
+      const { text, ending } = await callOld(target);
+      expect([ending, text.endsWith(BODY)]).toEqual(['end', true]);
+    }
+  });
+});
+
+it('the verdict on a body that is known to be incomplete is a violation, never `conforming`', async () => {
+  const gateway = gateways.get('observe') as TestGateway;
+  answerWith([`${HEAD}Connection: close\r\n\r\n`, '{"a"'], 'reset');
+  const { port } = new URL(gateway.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  let text = '';
+  socket.on('data', (part) => (text += part.toString('latin1')));
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  socket.write(`GET ${DOCUMENTED} HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic('admin')}\r\n\r\n`);
+  await closed;
+  expect(text).toMatch(/^contract-status: violations; count=1; worst=protocol; .*skipped=truncated/im);
+  const id = /^x-request-id: (\S+)/im.exec(text)?.[1] ?? '';
+  expect(await gateway.lineOf(id)).toMatchObject({ status: 0, violations: 1, upstream: { shape: 'truncated' } });
 });
 
 const CODERS = {

@@ -687,8 +687,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/http/write-reply.ts',
-    find: 'else if (unsent === 0) res.destroy();',
-    replace: 'else res.destroy();',
+    find: 'else if (unsent === 0) breakOff(res);',
+    replace: 'else breakOff(res);',
     test: 'test/http/write-reply.test.ts',
     why: 'the bytes that arrive before a body is cut off are lost',
   },

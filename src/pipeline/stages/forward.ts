@@ -25,7 +25,7 @@ import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { endedEarly, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
+import { recordEnd, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -79,8 +79,7 @@ export function forward(services: ForwardServices): StagePlanner {
         };
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
         if (status >= 400) await readFailure(planned, exchange, response, services);
-        if (!Buffer.isBuffer(response.body))
-          response.body.onEnd((failure) => failure && endedEarly(exchange.trace, failure));
+        if (!Buffer.isBuffer(response.body)) recordEnd(response.body, exchange.trace);
         if (shared !== undefined && repeatsCredential(response, exchange, request.headers)) {
           services.demote(planned.operation.id);
           throw new GatewayError(

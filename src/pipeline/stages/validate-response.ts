@@ -8,6 +8,7 @@ import type { CheckLevel } from '../../model/checks.ts';
 import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE, checkFailed, toVerdict } from '../../model/trace.ts';
+import type { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
 import {
@@ -71,7 +72,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         return { ...reply, facts, pageCount: facts.body.pageCount };
       };
       const checkTransparent = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
-        if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
+        if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, reasonOf(reply.body));
         if (exchange.arrival.method === 'HEAD') return skipped(exchange, reply, planned, 'head');
         const bytes = await services.decode(reply.headers, reply.body);
         // A body that cannot be decoded counts as truncated, just as it does when the client receives the decoded body.
@@ -87,7 +88,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!transparent)
           return Buffer.isBuffer(reply.body)
             ? check(exchange, reply, reply.body)
-            : skipped(exchange, reply, planned, 'size');
+            : skipped(exchange, reply, planned, reasonOf(reply.body));
         return checkTransparent(exchange, reply).catch((error: unknown) => {
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
@@ -290,6 +291,9 @@ function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, re
   exchange.trace.responses = { level: planned.checks.responses, outcome: 'skipped', verdict: 'skipped', reason };
   return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
 }
+
+// A body is streamed because it is too large to check or because it is incomplete.
+const reasonOf = ({ failure }: StreamedBody) => (failure === undefined ? 'size' : 'truncated');
 
 function invalid({ trace }: Exchange): GatewayError {
   const found = trace.violations.filter((violation) => violation.check === 'responses' && !isAdvisory(violation));

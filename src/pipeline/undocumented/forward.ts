@@ -8,7 +8,7 @@ import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.t
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
-import { endedEarly, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
+import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
 
 /** The services that forward requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
@@ -63,7 +63,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
       if (exceeded !== undefined) recordExceeded(trace, exceeded);
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
-      if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
+      if (!Buffer.isBuffer(body)) recordEnd(body, trace);
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
       if (error instanceof UpstreamFailure)
