@@ -51,7 +51,10 @@ export const SECRET_RULES: readonly AuditRule[] = [
     fix: 'Set it with an environment variable or a file, for example upstream.credentials.passwordFile.',
     find: ({ settings }) =>
       [
-        ...['/adminToken', '/upstream/credentials/password', '/redis/password', '/tracing/headers'],
+        '/adminToken',
+        '/upstream/credentials/password',
+        '/redis/password',
+        '/tracing/headers',
         ...(hasUserinfo(settings.redis.url) ? ['/redis/url'] : []),
       ]
         .filter((pointer) => settings.originOf(pointer) === 'file')
