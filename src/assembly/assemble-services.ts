@@ -24,6 +24,7 @@ import type { SpanSubject } from '../telemetry/request-spans.ts';
 import type { AddressChange } from '../upstream/pool/address-pool.ts';
 import { publicOriginOf } from '../model/arrival.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
+import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from './features/assemble-ladder.ts';
 import { type Acceptance, createAcceptance } from './features/baseline.ts';
@@ -49,6 +50,8 @@ export interface AssemblyParts {
 /** The gateway's services. A reload replaces some of them and passes the new settings to the others. */
 export interface Services extends LastingServices, Acceptance {
   readonly upstream: Upstream;
+  /** The callers' sessions with the upstream. They outlive a change of the upstream's address or limits. */
+  readonly sessions: Sessions;
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
@@ -99,10 +102,15 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     connectionSources,
     () => openUpstream({ settings, start }, clock, logger),
   );
+  const sessions = keep(
+    (services) => services.sessions,
+    (from) => from.settings.upstream.sessionCookies,
+    () => createSessions(settings.upstream.sessionCookies, clock),
+  );
   const shared =
     kept === undefined ? start.redis && openSharedState(settings, start.redis, { clock, logger }) : kept.shared;
   const demotions = kept === undefined ? shared && shareDemotions(shared) : kept.demotions;
-  const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream);
+  const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream, sessions);
   const cache = keep(
     (services) => services.cache,
     ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
@@ -159,6 +167,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   return {
     ...lasting,
     upstream,
+    sessions,
     cache,
     pageCounts,
     sharedPageCounts,
@@ -193,7 +202,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       identitySources,
       () => {
         const exchange = latestExchange(lasting.upstreams, upstream);
-        return createAuthenticator(settings, { roles: start.roles, exchange, clock, memory: logins });
+        return createAuthenticator(settings, { roles: start.roles, exchange, sessions, clock, memory: logins });
       },
     ),
     accepts,
@@ -303,7 +312,8 @@ function identitySources({ settings, start: { address, roles } }: Sources) {
   const { names } = settings.roles;
   const passwords =
     authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
-  return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];
+  const { sessionCookies } = settings.upstream;
+  return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];
 }
 
 /** Returns whether any violation accepted before the reload is no longer accepted. */

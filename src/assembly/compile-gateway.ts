@@ -129,7 +129,7 @@ function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAd
 export function undocumentedPlan(
   settings: Settings,
   start: Start,
-  { upstream, purge, learning, tracing, rateLimiter }: Services,
+  { upstream, sessions, purge, learning, tracing, rateLimiter }: Services,
   { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
@@ -142,6 +142,7 @@ export function undocumentedPlan(
     rewriteUrls: settings.rewriteUrls,
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
+    sessions,
     logAttempts: tracing && logAttempts,
     sample: learning.samplePath,
     rateLimiter,
@@ -158,7 +159,7 @@ export function stageServices(
 ): StageServices {
   const { contract, permissions, isPermissionMessage, serviceAuthorization } = start;
   const legacy = legacyAddressesOf(settings, start);
-  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
+  const { cache, guard, pageCounts, ownership, lookUp, upstream, sessions, authenticator } = services;
   const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
@@ -174,6 +175,7 @@ export function stageServices(
     clock,
     challenge,
     upstream,
+    sessions,
     serviceAuthorization,
     publicOrigin: publicOriginOf(settings.publicOrigin),
     isPermissionMessage,

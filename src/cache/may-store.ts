@@ -1,5 +1,6 @@
 import { parseHttpDate } from '../lib/http-date.ts';
 import { type HeaderPairs, headerValue, headerValues } from '../model/header-pairs.ts';
+import type { StoreRefusal } from '../model/trace.ts';
 import type { Freshness, StoreRule } from './cache-options.ts';
 
 /**
@@ -25,27 +26,8 @@ export interface StoreCandidate {
   readonly receivedAt: number;
 }
 
-/** The reason why a response is not stored. */
-type StoreRefusal =
-  | 'status'
-  | 'set-cookie'
-  | 'vary'
-  | 'content-coding'
-  | 'media-type'
-  | 'error-inside'
-  | 'validity'
-  | 'outer-form'
-  | 'upstream-directive';
-
-/** Returns whether a response may be stored and, if not, why (docs/rules.md §6). */
-export function mayStore(
-  candidate: StoreCandidate,
-): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
-  const reason = refusal(candidate);
-  return reason === undefined ? { store: true } : { store: false, reason };
-}
-
-function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
+/** Returns why a response may not be stored, or undefined if it may be stored (docs/rules.md §6). */
+export function storeRefusal(candidate: StoreCandidate): StoreRefusal | undefined {
   const { headers, options, validity } = candidate;
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';

@@ -6,6 +6,7 @@ import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
 import { createTagIndex, invalidatingTags, purgeReach } from './tags.ts';
+import type { StoreRefusal } from '../model/trace.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import type { SharedPage } from './shared-page.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
@@ -55,6 +56,9 @@ interface Entry {
  */
 const MIN_GZIP_BYTES = 1024;
 
+/** The reasons why the cache does not store a page that may be stored. */
+export type PageRefusal = Extract<StoreRefusal, 'size' | 'purged' | 'superseded'>;
+
 /** The cache of list pages. */
 export interface PageCache {
   /** Looks up a page. If `isPeek` is true, the lookup leaves the cache unchanged. */
@@ -67,10 +71,10 @@ export interface PageCache {
   /** Starts a fill. Call this before the request is sent to the upstream. */
   beginFill(tags: readonly string[]): Fill;
   /**
-   * Stores a page. Returns false without storing it if it is too large, if one of its tags was purged after the fill
-   * began, or if a later fill has already stored a page under the key.
+   * Stores a page and returns undefined. If the page is too large, if one of its tags was purged after the fill began,
+   * or if a later fill has already stored a page under the key, returns the reason without storing the page.
    */
-  store(key: string, fill: Fill, page: StoredPageInput): boolean;
+  store(key: string, fill: Fill, page: StoredPageInput): PageRefusal | undefined;
   /**
    * Stores a page that another gateway has fetched, unless a more recent page is already stored, and then looks up the
    * page. Returns undefined if the page is too large or no longer valid. If `isPeek` is true, the page is not stored.
@@ -166,9 +170,9 @@ export function createPageCache(
       const tags = union(fill.tags, input.tags ?? []);
       const isCurrent =
         fill.generation === generations.current || generations.unmoved(invalidatingTags(tags), fill.generation);
-      if (!isCurrent) return false;
-      if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
-      return insert(key, toStoredPage(input, tags, clock(), fill.beganAt), fill.order);
+      if (!isCurrent) return 'purged';
+      if ((pages.peek(key)?.order ?? 0) > fill.order) return 'superseded';
+      return insert(key, toStoredPage(input, tags, clock(), fill.beganAt), fill.order) ? undefined : 'size';
     },
     adopt(key, { page }, isPeek = false) {
       const existing = pages.peek(key)?.page;

@@ -369,13 +369,14 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
     },
     beginFill: (tags) => ({ ...cache.beginFill(tags), at: changes.position() }),
     store(key, fill, input) {
-      if (!cache.store(key, fill, input)) {
+      const refusal = cache.store(key, fill, input);
+      if (refusal !== undefined) {
         if (fill.generation !== cache.generation()) pages?.outdated(key);
-        return false;
+        return refusal;
       }
       const page = cache.lookup(key)?.entry;
       if (page !== undefined && fill.at !== undefined) pages?.put(key, page, fill.at);
-      return true;
+      return undefined;
     },
     adopt(key, shared, isPeek) {
       // A change may have been applied since the page was read.

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
 import { type ErrorForm, GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
-import type { Trace } from '../model/trace.ts';
+import { cacheStatus } from '../cache/stored-page.ts';
+import type { CacheTrace, Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 import { breakOff } from './connection.ts';
@@ -46,10 +47,19 @@ export function writeError(
     const status = proxyStatus(error, trace);
     if (status !== undefined) headers.push('Proxy-Status', status);
   }
+  const { cache } = trace;
+  if (cache?.stored === false) headers.push('Cache-Status', cacheStatusOf(cache));
   addEdgeHeaders(headers, trace, options);
   res.writeHead(error.status, headers);
   res.end(req.method === 'HEAD' ? undefined : body);
   trace.bytes = req.method === 'HEAD' ? 0 : body.length;
+}
+
+/** Returns the `Cache-Status` header of an error in place of a page that could have been stored. */
+function cacheStatusOf({ status, reason, notStored }: CacheTrace): string {
+  const because = status === 'bypass' ? 'bypass' : reason === 'stale' ? 'stale' : 'miss';
+  const detail = notStored === undefined ? {} : { detail: notStored };
+  return cacheStatus({ kind: 'forward', because, collapsed: status === 'coalesced', ...detail });
 }
 
 function toError(thrown: unknown): GatewayError {

@@ -18,12 +18,35 @@ export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
 
+/**
+ * The reason why a fetched response is not stored. `no-response`: the upstream did not respond. `unread`: the body was
+ * not read into memory. `size`: the response exceeds `cache.maxEntryBytes`. `purged`: its page was purged while it was
+ * being fetched. `superseded`: a later fetch was stored first. The others name what forbids storing the response.
+ */
+export type StoreRefusal =
+  | 'no-response'
+  | 'status'
+  | 'set-cookie'
+  | 'vary'
+  | 'content-coding'
+  | 'media-type'
+  | 'error-inside'
+  | 'validity'
+  | 'outer-form'
+  | 'upstream-directive'
+  | 'unread'
+  | 'size'
+  | 'purged'
+  | 'superseded';
+
 /** How the cache handled the request, in RFC 9211 terms. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
   /** Why the request was forwarded or bypassed the cache, or which rule permitted a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
+  /** Why the response that was fetched for this request is not stored. */
+  readonly notStored?: StoreRefusal;
   readonly ageSeconds?: number;
   /** True if the page came from the cache that several gateways share. */
   readonly shared?: boolean;

@@ -46,6 +46,11 @@ export interface PlannedOperation {
   readonly cache: OperationCacheOptions | undefined;
 }
 
+/** An operation whose responses are stored. */
+export interface StoredOperation extends PlannedOperation {
+  readonly cache: OperationCacheOptions;
+}
+
 /** Returns the facts that determine which kinds of overrides can affect an operation. */
 export function overrideTarget({
   cache,

@@ -7,12 +7,13 @@ import {
   storedHeaders,
 } from '../cache/stored-page.ts';
 import { etagOf } from '../cache/representation.ts';
-import { freshnessFor, mayStore, upstreamAge } from '../cache/may-store.ts';
+import { freshnessFor, storeRefusal, upstreamAge } from '../cache/may-store.ts';
 import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { StoreRefusal } from '../model/trace.ts';
 import { contentType, type HeaderPairs, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
 import type { Exchange, TargetKeys } from './exchange.ts';
-import type { PlannedOperation } from './stage.ts';
+import type { PlannedOperation, StoredOperation } from './stage.ts';
 import type { Reply } from './reply.ts';
 
 /** Creates the reply that serves a stored page. */
@@ -69,14 +70,19 @@ interface StorePlace {
   readonly clock: Clock;
 }
 
-/** Stores a response if the rules allow it (docs/rules.md §6). Returns whether it was stored. */
-export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
+/** Stores a response if the rules allow it (docs/rules.md §6). Otherwise, returns the reason. */
+export function storePage(
+  planned: StoredOperation,
+  exchange: Exchange,
+  reply: Reply,
+  place: StorePlace,
+): StoreRefusal | undefined {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;
-  if (options === undefined || facts === undefined || !Buffer.isBuffer(body)) return false;
+  if (facts === undefined || !Buffer.isBuffer(body)) return 'unread';
   const receivedAt = place.clock();
   const type = contentType(headers);
-  const decision = mayStore({
+  const refusal = storeRefusal({
     status: reply.status,
     headers,
     mediaType: type === undefined ? undefined : mediaTypeOf(type),
@@ -86,7 +92,7 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
     options,
     receivedAt,
   });
-  if (!decision.store) return false;
+  if (refusal !== undefined) return refusal;
   const ownAudience = audienceOf('caller', exchange.principal, undefined, false);
   return place.cache.store(place.key, place.fill, {
     headers,

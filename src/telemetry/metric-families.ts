@@ -1,5 +1,5 @@
 import { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
-import type { CacheTrace, CheckVerdict, Trace } from '../model/trace.ts';
+import type { CacheTrace, CheckVerdict, StoreRefusal, Trace } from '../model/trace.ts';
 import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 import type { MetricEntry } from './metric-list.ts';
@@ -297,6 +297,24 @@ export const CACHE_RESULTS: readonly CacheTrace['status'][] = membersOf<CacheTra
   stale: true,
   coalesced: true,
   bypass: true,
+});
+
+/** The reasons why a fetched response is not stored. */
+export const STORE_REFUSALS: readonly StoreRefusal[] = membersOf<StoreRefusal>({
+  'no-response': true,
+  status: true,
+  'set-cookie': true,
+  vary: true,
+  'content-coding': true,
+  'media-type': true,
+  'error-inside': true,
+  validity: true,
+  'outer-form': true,
+  'upstream-directive': true,
+  unread: true,
+  size: true,
+  purged: true,
+  superseded: true,
 });
 
 /** The ways in which the shadow contract's verdict can differ from the live contract's verdict. */

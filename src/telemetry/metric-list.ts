@@ -102,6 +102,12 @@ export const METRICS = {
     labels: ['operation', 'result'],
     help: 'Requests for cacheable operations: hit, miss, stale, bypass or coalesced.',
   },
+  notStored: {
+    name: 'portico_cache_not_stored_total',
+    type: 'counter',
+    labels: ['operation', 'reason'],
+    help: 'Responses of cacheable operations that were fetched but not stored, by reason.',
+  },
   cacheEntries: { name: 'portico_cache_entries', type: 'gauge', labels: [], help: 'Stored responses.' },
   cacheBytes: {
     name: 'portico_cache_bytes',

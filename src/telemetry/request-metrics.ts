@@ -19,6 +19,7 @@ import {
   REQUEST_BUCKETS,
   SCAN_OUTCOMES,
   STATUS_CLASSES,
+  STORE_REFUSALS,
   statusClass,
   UNDOCUMENTED,
   UPSTREAM_BUCKETS,
@@ -128,6 +129,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
     if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
     if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
+    if (trace.cache?.notStored !== undefined) families.notStored.inc(operation, trace.cache.notStored);
     if (trace.upstream !== undefined) {
       const { seconds, traceparent, startedAt } = trace.upstream;
       families.exchange.observe(operation, seconds, traceparent, startedAt);
@@ -202,6 +204,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
     ),
     legacyAddresses: counter(METRICS.legacyAddresses, operations),
     cache: counter(METRICS.cache, cacheable, CACHE_RESULTS),
+    notStored: counter(METRICS.notStored, cacheable, STORE_REFUSALS),
     exchange: histogram(METRICS.exchange, UPSTREAM_BUCKETS),
     upstreamResponses: counter(
       METRICS.answers,

@@ -98,7 +98,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       request.interim = false;
       request.reused = this.stats.connected;
       this.#awaitHead?.();
-      return super.dispatch(request, handler);
+      const { session, headers, path } = request;
+      if (session === undefined) return super.dispatch(request, handler);
+      // A retry sends the original headers, so the cookies are added to a copy.
+      return super.dispatch({ ...request, headers: session.attach(headers as string[], origin, path) }, handler);
     }
 
     #markNew(request: WireRequest): void {

@@ -24,6 +24,7 @@ import { createRetryBudget, createRetryingSender, type SendOnce } from './retrie
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
 import { type AddressHealth, type UpstreamHealth, upstreamHealth } from './upstream-health.ts';
+import type { ExchangeSession } from './sessions.ts';
 import type { UpstreamStats } from './upstream-stats.ts';
 import { wireHeaders } from './headers.ts';
 
@@ -40,6 +41,11 @@ export interface UpstreamRequest {
   readonly body?: Buffer | Readable;
   /** A client's body, which the proxy library sends. Used only in the `streamed` mode. */
   readonly upload?: Upload | undefined;
+  /**
+   * The caller's session with the upstream. Undefined if cookies are forwarded unchanged in both directions, as in
+   * `observe` mode.
+   */
+  readonly session?: ExchangeSession | undefined;
   readonly signal?: Cancellation;
   /**
    * Returns the client to which the request and its streams belong. Required if a body may be streamed in either
@@ -146,8 +152,8 @@ export function createUpstream(
     },
     clock,
   );
-  const send = <T>({ method, headers, body, log }: UpstreamRequest, path: string, sendOnce: SendOnce<T>) =>
-    retrying.send({ method, path, headers: wireHeaders(headers, body), body: body ?? null }, sendOnce, log);
+  const send = <T>({ method, headers, body, session, log }: UpstreamRequest, path: string, sendOnce: SendOnce<T>) =>
+    retrying.send({ method, path, headers: wireHeaders(headers, body), body: body ?? null, session }, sendOnce, log);
 
   /** Sends a request and returns the head of the response and the unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
@@ -187,9 +193,9 @@ export function createUpstream(
   };
 
   const streamed = async (request: UpstreamRequest, path: string, stop: Stop) => {
-    const { method, headers, body, upload } = request;
+    const { method, headers, body, upload, session } = request;
     if (upload !== undefined) {
-      const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length };
+      const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length, session };
       return { ...(await sendProxied(proxy, proxied, { stop, options })), attempts: 1 };
     }
     const { sent, attempts } = await sendStreamed(request, path, stop);

@@ -2,13 +2,14 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable, PassThrough, pipeline, Writable } from 'node:stream';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import { createSilenceWatch } from '../lib/silence-watch.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import type { FailureCause } from '../model/failure-cause.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { MAX_INTERIM_RESPONSES, readAfterWriteError } from './connections.ts';
 import { readHead, type Stop, type StreamedResponse } from './sending.ts';
 import { toTransportFailure, type ExchangePhase } from './failures/transport-failure.ts';
+import type { ExchangeSession } from './sessions.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { readBody } from '../lib/read-body.ts';
 import type { Arrival } from '../model/arrival.ts';
@@ -112,7 +113,8 @@ export function sendProxied(
       // The bytes that caused the failure may also contain the response, but the exchange has already ended.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
-      const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
+      const { method, session } = request;
+      const head = readHead({ method, status, reason, rawHeaders: given.rawHeaders, session });
       if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
@@ -150,6 +152,8 @@ interface ProxiedRequest {
   readonly body: Buffer | Readable;
   /** The length in bytes. Undefined for a chunked body. */
   readonly length: number | undefined;
+  /** The caller's session, whose cookies are added to the request. Undefined if no session is kept. */
+  readonly session?: ExchangeSession | undefined;
 }
 
 /** The callbacks for the events of a proxied request. */
@@ -215,12 +219,14 @@ export function createProxy(origin: string): Proxy {
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
   return (request, events) => {
-    const { method, path, body } = request;
+    const { method, path, body, session } = request;
+    const headers =
+      session === undefined ? request.headers : headerPairs(session.attach(request.headers.flat(), origin, path));
     const given: LibraryRequest = Object.assign(bodyFor(body), {
       [EVENTS]: { ...events, path },
       method,
       url: '/',
-      headers: libraryHeaders(request, host),
+      headers: libraryHeaders(headers, request.length, host),
       httpVersion: '1.1',
       httpVersionMajor: 1,
     });
@@ -249,7 +255,11 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
  * value on its own line. Each name keeps the case of its first occurrence. `Host` contains the upstream's host. The
  * framing always depends on the body, never on the client's headers.
  */
-function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
+function libraryHeaders(
+  headers: HeaderPairs,
+  length: number | undefined,
+  host: string,
+): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
   const names = new Map<string, string>();
   for (const [name, value] of headers) {

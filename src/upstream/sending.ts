@@ -6,6 +6,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { endToEnd } from './headers.ts';
 import { type ExchangePhase, toTransportFailure } from './failures/transport-failure.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
+import type { ExchangeSession } from './sessions.ts';
 
 /** A request in the form required by undici. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
@@ -13,6 +14,8 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
   reused?: boolean;
   /** The address to which the request was sent. Set by the pool if the upstream has several addresses. */
   sentTo?: string;
+  /** The caller's session, whose cookies the connection adds to the request. Undefined if no session is kept. */
+  readonly session?: ExchangeSession | undefined;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
   /**
@@ -68,6 +71,8 @@ interface ReceivedHead {
   readonly reason: string | undefined;
   /** The headers, as alternating names and values. */
   readonly rawHeaders: unknown;
+  /** The caller's session, which keeps the session cookies of the response. */
+  readonly session: ExchangeSession | undefined;
 }
 
 /**
@@ -76,13 +81,20 @@ interface ReceivedHead {
  * that the gateway did not request and cannot remove. `Transfer-Encoding` applies to a single connection and is not
  * forwarded, so the client would mistake the encoded bytes for the content (RFC 9112 §6.1).
  */
-export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
+export function readHead({
+  method,
+  status,
+  reason,
+  rawHeaders,
+  session,
+}: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
   if (!isFinal || (reason !== undefined && CONTROL.test(reason)))
     return new UpstreamFailure('reset', { failureCause: 'http_protocol_error' });
   const raw = Array.isArray(rawHeaders) ? (rawHeaders as (string | Buffer)[]) : [];
   const codings: string[] = [];
-  const headers = endToEnd(raw, 0, (coding) => codings.push(coding));
+  const received = endToEnd(raw, 0, (coding) => codings.push(coding));
+  const headers = session === undefined ? received : session.receive(received);
   if (!codings.every((coding) => KNOWN_CODING.test(coding)))
     return new UpstreamFailure('reset', {
       cause: new Error('the transfer coding is not chunked'),
@@ -195,14 +207,14 @@ export function sendBuffered(
       },
       onResponseStart(given, code, _headers, reason) {
         progress.responseStarted = true;
-        const read = readHead({ method: request.method, status: code, reason, rawHeaders: given.rawHeaders });
+        const { method, session } = request;
+        const read = readHead({ method, status: code, reason, rawHeaders: given.rawHeaders, session });
         if (read instanceof UpstreamFailure) return giveUp(read);
         phase = 'body';
         status = code;
         head = read;
         const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
-        if (declared > limit && request.method !== 'HEAD')
-          giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
+        if (declared > limit && method !== 'HEAD') giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
       },
       onResponseData(_given, part) {
         length += part.length;
@@ -290,7 +302,8 @@ export function sendRequest(
       },
       onResponseStart(given, status, _headers, reason) {
         progress.responseStarted = true;
-        const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
+        const { method, session } = request;
+        const head = readHead({ method, status, reason, rawHeaders: given.rawHeaders, session });
         if (head instanceof UpstreamFailure) return giveUp(head);
         isFramed = head.isFramed;
         phase = 'body';

@@ -39,6 +39,8 @@ export interface UpstreamOptions {
   readonly ejection: { readonly failures: number; readonly seconds: number; readonly maxSeconds: number };
   readonly probe: ProbeOptions;
   readonly credentials: UpstreamCredentials;
+  /** The names of the cookies that the legacy server uses for its sessions. */
+  readonly sessionCookies: readonly string[];
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   /** The maximum idle time between two chunks of a body. */
@@ -95,6 +97,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   ejection: { failures: 3, seconds: 10, maxSeconds: 120 },
   probe: { intervalSeconds: 10, timeoutMs: 2000, unhealthyAfter: 3, healthyAfter: 2 },
   credentials: { kind: 'forward' },
+  sessionCookies: ['JSESSIONID', 'SESSION', 'PHPSESSID', 'ASP.NET_SessionId', 'connect.sid'],
   connectTimeoutMs: 2000,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
@@ -208,6 +211,14 @@ export const upstreamOptionsSchema = {
           oneOf: [{ required: ['password'] }, { required: ['passwordEnv'] }, { required: ['passwordFile'] }],
         },
       ],
+    },
+    sessionCookies: {
+      type: 'array',
+      maxItems: 32,
+      uniqueItems: true,
+      items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
+      description:
+        'Names of the cookies that the legacy server uses for its sessions; Portico keeps them for each credential, and they neither reach clients nor prevent responses from being stored.',
     },
     connectTimeoutMs: timeoutMs,
     headersTimeoutMs: timeoutMs,

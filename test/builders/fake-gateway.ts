@@ -1,3 +1,4 @@
+import { createSessions } from '../../src/upstream/sessions.ts';
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/create-authenticator.ts';
 import { MODES } from '../../src/model/modes.ts';
@@ -62,6 +63,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       rewriteUrls: false,
       legacy: compileLegacyAddresses({ origin: 'http://upstream.example', basePath: '' }, []),
       publicAddress: () => 'http://public.example',
+      sessions: createSessions([], () => 1_000),
       access: {
         decidePermission: (...asked) => gateway.decidePermission(...asked),
         grantsOf: (...asked) => gateway.grantsOf(...asked),

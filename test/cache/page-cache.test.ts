@@ -139,7 +139,7 @@ describe('a fill', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions', 'ideas']);
     cache.purge(['ideas']);
-    expect(cache.store('k', fill, page())).toBe(false);
+    expect(cache.store('k', fill, page())).toBe('purged');
     expect(cache.lookup('k')).toBeUndefined();
   });
 
@@ -147,52 +147,52 @@ describe('a fill', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions']);
     cache.purge(['node:5']);
-    expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBe(false);
+    expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBe('purged');
   });
 
   it('is stored if only other tags were purged', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions']);
     cache.purge(['ideas', 'node:6']);
-    expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBe(true);
+    expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBeUndefined();
   });
 
   it('is discarded if everything was purged since it began', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill([]);
     cache.purgeAll();
-    expect(cache.store('k', fill, page())).toBe(false);
+    expect(cache.store('k', fill, page())).toBe('purged');
   });
 
   it('is discarded if it shows nodes with unknown ids and any node was purged, and vice versa', () => {
     const { cache } = cacheAt(1_000_000);
     const first = cache.beginFill([]);
     cache.purge(['node:5']);
-    expect(cache.store('k', first, page({ tags: ['node:*'] }))).toBe(false);
+    expect(cache.store('k', first, page({ tags: ['node:*'] }))).toBe('purged');
     const second = cache.beginFill([]);
     cache.purge(['node:*']);
-    expect(cache.store('k', second, page({ tags: ['node:5'] }))).toBe(false);
+    expect(cache.store('k', second, page({ tags: ['node:5'] }))).toBe('purged');
   });
 
   it('does not replace the page of a later fill', () => {
     const { cache } = cacheAt(1_000_000);
     const slow = cache.beginFill([]);
     const quick = cache.beginFill([]);
-    expect(cache.store('k', quick, page({ body: Buffer.from('new') }))).toBe(true);
-    expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe(false);
+    expect(cache.store('k', quick, page({ body: Buffer.from('new') }))).toBeUndefined();
+    expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe('superseded');
     expect(cache.lookup('k')?.entry.body.toString()).toBe('new');
   });
 
   it('is rejected if its page is too large, and the existing page remains', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
-    expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(100_001) }))).toBe(false);
+    expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(100_001) }))).toBe('size');
     expect(cache.lookup('k')?.entry.body.length).toBe(11);
   });
 
   it('is rejected if its page is larger than the whole cache', () => {
     const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000, gzip: true });
-    expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(2000) }))).toBe(false);
+    expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(2000) }))).toBe('size');
     expect(cache.stats().entries).toBe(0);
   });
 });
@@ -347,7 +347,7 @@ function compressing(bounds = limits) {
 
 /** Stores a page and returns the stored buffer. */
 function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] = []): Buffer {
-  expect(cache.store(key, cache.beginFill(tags), page({ body }))).toBe(true);
+  expect(cache.store(key, cache.beginFill(tags), page({ body }))).toBeUndefined();
   const kept = cache.lookup(key)?.entry.body;
   if (kept === undefined) throw new Error('not kept');
   return kept;
@@ -453,7 +453,7 @@ describe('the gzip form of a stored page', () => {
     cache.gzip('k', body);
     time.now += 10_000;
     await begun[0]?.end();
-    expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe(false);
+    expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe('superseded');
     expect(cache.lookup('k')).toMatchObject({ ageSeconds: 10, state: 'fresh' });
     expect(cache.purge(['t'])).toBe(1);
   });

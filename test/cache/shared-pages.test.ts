@@ -191,7 +191,7 @@ describe('a shared page', () => {
     await until(() => b.pages.counts().waits === 1 && c.pages.counts().waits === 1);
     const fill = a.memory.beginFill(['ideas']);
     a.memory.purge(['ideas']);
-    expect(a.memory.store(KEY, fill, pageOf('old'))).toBe(false);
+    expect(a.memory.store(KEY, fill, pageOf('old'))).toBe('purged');
     first.done();
     const second = await Promise.race(waiting);
     expect([second.kind, fake.locks.size]).toEqual(['fetch', 1]);

@@ -1,3 +1,4 @@
+import type { StoreRefusal } from '../../src/model/trace.ts';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
@@ -46,10 +47,10 @@ describe('a page', () => {
   function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
     const clock = createTestClock();
     const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
-    const planned = plannedWith({ cache: kept(), ...parts });
+    const planned = { ...plannedWith(parts), cache: parts.cache ?? kept() };
     const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
-    const stored = storePage(planned, exchangeWith(exchange), reply, place);
-    return { stored, cache, entry: cache.lookup('k')?.entry };
+    const notStored = storePage(planned, exchangeWith(exchange), reply, place);
+    return { notStored, cache, entry: cache.lookup('k')?.entry };
   }
 
   const good = replyWith(pageOf([1, 2]));
@@ -59,8 +60,8 @@ describe('a page', () => {
   const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
 
   it('is stored with its tags, its page count and the caller who fetched it', () => {
-    const { stored, entry } = keeping(good);
-    expect(stored).toBe(true);
+    const { notStored, entry } = keeping(good);
+    expect(notStored).toBeUndefined();
     expect(entry).toMatchObject({
       tags: ['things', 'node:1', 'node:2'],
       pageCount: 3,
@@ -80,24 +81,22 @@ describe('a page', () => {
     expect(cache.purge(['node:2'])).toBe(1);
   });
 
-  it.each<[string, Reply]>([
-    ['whose response was not checked', { status: 200, headers: JSON_TYPE, body: good.body }],
-    ['that is still streaming', { ...good, body: bodyOf() }],
-    ['of another status', { ...good, status: 201 }],
-    ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }],
-    ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],
-    ['with an error inside', replyWith({ error: 'x', list: [] })],
-    ['with errors inside', replyWith({ errors: {}, list: [] })],
-    ['that breaks the contract', { ...good, ...factsOf('violations', pageOf([1])) }],
-    ['with an unchecked body of another outer form', bad({ items: [] })],
-    ['with an unchecked body that is an array', bad([])],
-    ['with an unchecked body that is null', bad(null)],
-  ])('%s is not stored', (_what, reply) => {
-    expect(keeping(reply).stored).toBe(false);
-  });
-
-  it('is not stored for operations that are not cached', () => {
-    expect(keeping(good, { cache: undefined }).stored).toBe(false);
+  it.each<[string, Reply, StoreRefusal]>([
+    ['whose response was not checked', { status: 200, headers: JSON_TYPE, body: good.body }, 'unread'],
+    ['that is still streaming', { ...good, body: bodyOf() }, 'unread'],
+    ['of another status', { ...good, status: 201 }, 'status'],
+    ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }, 'media-type'],
+    ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }, 'set-cookie'],
+    ['with an error inside', replyWith({ error: 'x', list: [] }), 'error-inside'],
+    ['with errors inside', replyWith({ errors: {}, list: [] }), 'error-inside'],
+    ['that breaks the contract', { ...good, ...factsOf('violations', pageOf([1])) }, 'validity'],
+    ['with an unchecked body of another outer form', bad({ items: [] }), 'outer-form'],
+    ['with an unchecked body that is an array', bad([]), 'outer-form'],
+    ['with an unchecked body that is null', bad(null), 'outer-form'],
+    ['that is too large', { ...good, body: Buffer.alloc(1 << 16) }, 'size'],
+  ])('%s is not stored, and the reason is known', (_what, reply, reason) => {
+    const { notStored, entry } = keeping(reply);
+    expect([notStored, entry]).toEqual([reason, undefined]);
   });
 
   it.each([
@@ -110,7 +109,7 @@ describe('a page', () => {
     ['body', [], false],
   ] as const)('with an unchecked body with items at %s: %j is stored: %s', (itemsAt, json, stored) => {
     const parts: PlannedParts = { operation: { itemsAt } };
-    expect(keeping(bad(json, parts), parts).stored).toBe(stored);
+    expect(keeping(bad(json, parts), parts).notStored === undefined).toBe(stored);
   });
 
   it('starts with the age that the upstream reports', () => {

@@ -17,7 +17,7 @@ const TRACES = [
     authentication: { ...refused, principal: 'none', reason: 'credentials_required' },
     permissions: { ...refused, decision: { verdict: 'denied', missing: ['Edit node'] } },
     pageBounds: refused,
-    cache: { status: 'miss' },
+    cache: { status: 'miss', notStored: 'vary' },
     scan: 'closer',
     upstream: { status: 200, shape: 'json', seconds: 0.5, attempts: 1 },
     legacyAddress: true,

@@ -3,11 +3,13 @@ import { type Authenticator, createAuthenticator as create } from '../../identit
 import { createFileVerifier } from '../../identity/file-verifier.ts';
 import type { LoginLimiter } from '../../identity/limits.ts';
 import { createUpstreamVerifier } from '../../identity/upstream-verifier.ts';
+import type { IdentityOptions } from '../../identity/identity-options.ts';
 import type { IdentityFleet } from '../../identity/identity-fleet.ts';
 import type { KeyedHash } from '../../identity/verify-credential.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RolesFile } from '../../permissions/roles-file.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
+import type { Sessions } from '../../upstream/sessions.ts';
 
 /** The authentication state that outlives an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
@@ -23,6 +25,8 @@ interface AuthenticatorParts {
   readonly roles: RolesFile;
   /** Sends a probe to the upstream that is current at the time of the call. */
   readonly exchange: Upstream['exchange'];
+  /** The callers' sessions with the upstream. */
+  readonly sessions: Sessions;
   readonly clock: Clock;
   readonly memory?: LoginMemory;
 }
@@ -30,11 +34,11 @@ interface AuthenticatorParts {
 /** Creates the authenticator with the configured verifier. */
 export function createAuthenticator(
   settings: Settings,
-  { roles, exchange, clock, memory }: AuthenticatorParts,
+  { roles, exchange, sessions, clock, memory }: AuthenticatorParts,
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  const probe = isPassive(settings) ? neverProbes : probeOf(exchange, options.path);
+  const probe = isPassive(settings) ? neverProbes : probeOf(exchange, sessions, options);
   const verifier =
     authentication.verifier === 'file'
       ? createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names)
@@ -43,14 +47,21 @@ export function createAuthenticator(
 }
 
 /** Returns a function that sends a credential to the upstream and returns the upstream's response. */
-function probeOf(exchange: Upstream['exchange'], target: string) {
+function probeOf(
+  exchange: Upstream['exchange'],
+  sessions: Sessions,
+  { path: target, validStatuses }: IdentityOptions['probe'],
+) {
   return async (authorization: string, signal: AbortSignal) => {
     const headers = [
       ['Accept', 'application/json'],
       ['Content-Type', 'application/json'],
       ['Authorization', authorization],
     ] as const;
-    return exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
+    const session = sessions.ofProbe(authorization);
+    const response = await exchange({ method: 'GET', target, headers, session, signal, mode: 'buffered' });
+    if (response.status < 500 && !validStatuses.includes(response.status)) sessions.drop(authorization);
+    return response;
   };
 }
 

@@ -2,9 +2,13 @@ import { DEFAULT_JSON_LIMITS, parseBounded } from '../../lib/bounded-json.ts';
 import { applicable, type DoctorFinding, type Probe, type ProbeContext, readableList } from '../probe.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import { headerValues } from '../../model/header-pairs.ts';
+import { isSessionCookie } from '../../upstream/sessions.ts';
+import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
 
 /** Headers that may occur several times. */
 const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning cache-control allow'.split(' '));
+/** The session cookies that Portico keeps by default. They do not prevent responses from being stored. */
+const SESSION_COOKIES = new Set(UPSTREAM_DEFAULTS.sessionCookies);
 /** The maximum size, in bytes, of a response head that undici, Portico's HTTP client, accepts. */
 const MAX_HEAD_BYTES = 16_384;
 
@@ -99,7 +103,7 @@ function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'accept-encoding');
   const because = [
-    headerValues(headers, 'set-cookie').length > 0 && 'Set-Cookie',
+    headerValues(headers, 'set-cookie').some((cookie) => !isSessionCookie(cookie, SESSION_COOKIES)) && 'Set-Cookie',
     varies.length > 0 && `Vary: ${varies.join(', ')}`,
   ].filter((header) => header !== false);
   return because.map((header) => ({

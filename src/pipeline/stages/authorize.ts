@@ -11,6 +11,7 @@ import type { Permissions } from '../../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../../permissions/decide.ts';
 import type { FetchJson, Ownership, OwnershipState } from '../../permissions/ownership.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
+import type { Sessions } from '../../upstream/sessions.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
@@ -248,7 +249,7 @@ function rememberedState({ principal, values }: Exchange, ownership: Ownership):
  * Creates the function that looks up the resources on which decisions depend. If a lookup fails, the decision is made
  * without its result.
  */
-export function createLookup(upstream: Upstream): FetchJson {
+export function createLookup(upstream: Upstream, sessions: Sessions): FetchJson {
   return async (target, { authorization }) => {
     try {
       const response = await upstream.exchange({
@@ -259,6 +260,7 @@ export function createLookup(upstream: Upstream): FetchJson {
           ['Content-Type', 'application/json'],
           ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
         ],
+        session: sessions.of(authorization),
         mode: 'buffered',
       });
       if (response.status !== 200 || !Buffer.isBuffer(response.body)) return undefined;

@@ -7,11 +7,11 @@ import type { SharedPages } from '../../cache/shared-pages.ts';
 import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
+import { type CacheTrace, createTrace, type StoreRefusal, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
-import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
+import type { Handler, StagePlanner, StoredOperation } from '../stage.ts';
 
 /** The services that the `cache-page` stage needs. */
 export interface CachePageServices {
@@ -37,22 +37,16 @@ export function cachePage(services: CachePageServices): StagePlanner {
   return {
     name: 'cache-page',
     plan(planned) {
-      if (planned.cache === undefined) return undefined;
-      const { cache: options } = planned;
-      return (next) => createCachePageHandler(planned, options, services, next);
+      const { cache } = planned;
+      return cache && ((next) => createCachePageHandler({ ...planned, cache }, services, next));
     },
   };
 }
 
-function createCachePageHandler(
-  planned: PlannedOperation,
-  options: Parameters<typeof longestFreshness>[0],
-  services: CachePageServices,
-  next: Handler,
-): Handler {
+function createCachePageHandler(planned: StoredOperation, services: CachePageServices, next: Handler): Handler {
   const { cache, sharedPages, earlyRefresh = 0 } = services;
   const { operation } = planned;
-  const longest = longestFreshness(options);
+  const longest = longestFreshness(planned.cache);
   const refreshing = new Set<string>();
 
   const fetchPage = async (exchange: Exchange, key: string): Promise<Reply> => {
@@ -71,13 +65,23 @@ function createCachePageHandler(
     trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
     // Other callers may be waiting for the same page, so the fetch continues even when this client disconnects.
-    const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
+    const reply = tagged(
+      await fetchPage({ ...exchange, clientGone: undefined }, key).catch((error: unknown) => {
+        // If another request fetched the page, that request's trace states why it is not stored.
+        if (trace.cache?.status !== 'coalesced')
+          trace.cache = { ...requested, stored: false, notStored: refusalFor(error, trace) };
+        throw error;
+      }),
+    );
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
-    const stored =
-      !collapsed && storePage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
-    trace.cache = { ...requested, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
-    return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed });
+    const place = { cache, fill: began, key, clock: services.clock };
+    const notStored = collapsed ? undefined : storePage(planned, exchange, reply, place);
+    const stored = !collapsed && notStored === undefined;
+    const why = notStored === undefined ? {} : { notStored };
+    trace.cache = { ...requested, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored, ...why };
+    const detail = notStored === undefined ? {} : { detail: notStored };
+    return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed, ...detail });
   };
 
   const background = (exchange: Exchange, work: (exchange: Exchange) => Promise<unknown>, done: () => void) => {
@@ -241,6 +245,13 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
+/** Returns why there is no response to store, given the error with which the fetch ended. */
+function refusalFor(error: unknown, { upstream }: Trace): StoreRefusal {
+  if (upstream?.status === undefined) return 'no-response';
+  if (upstream.status >= 300 || !(error instanceof GatewayError)) return 'status';
+  return error.code === 'upstream_invalid_response' ? 'validity' : 'error-inside';
+}
+
 /** The reason for forwarding the request upstream, in RFC 9211 terms. */
 type Because = 'miss' | 'stale' | 'bypass';
 
@@ -262,7 +273,9 @@ function mayServeStaleOn(error: unknown): boolean {
 
 function serveStale(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
   if (found?.mayServeOnError !== true) return undefined;
-  trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
+  const { notStored } = trace.cache ?? {};
+  const why = notStored === undefined ? {} : { notStored };
+  trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds, ...why };
   return storedReply(key, found, {
     kind: 'forward',
     because: 'stale',

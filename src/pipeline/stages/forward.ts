@@ -10,6 +10,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
+import type { ExchangeSession, Sessions } from '../../upstream/sessions.ts';
 import {
   forwardingHeaders,
   requestHeaders,
@@ -30,6 +31,8 @@ import { recordEnd, recordExceeded, recordFailedExchange } from '../upstream-vio
 /** Services for sending requests upstream. */
 export interface ForwardServices {
   readonly upstream: Upstream;
+  /** The callers' sessions with the upstream. */
+  readonly sessions: Sessions;
   /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
   /** The configured public scheme and host. */
@@ -79,12 +82,14 @@ export function forward(services: ForwardServices): StagePlanner {
         };
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
         if (status >= 400) await readFailure(planned, exchange, response, services);
+        if (status === 401) dropRefused(exchange, request.headers, services);
         if (!Buffer.isBuffer(response.body)) recordEnd(response.body, exchange.trace);
-        if (shared !== undefined && repeatsCredential(response, exchange, request.headers)) {
-          services.demote(planned.operation.id);
+        const repeats = shared !== undefined && repeatsCredential(response, exchange, request.headers);
+        if (repeats || repeatsSession(response, exchange, request)) {
+          if (isShared(exchange.audience)) services.demote(planned.operation.id);
           throw new GatewayError(
             'upstream_invalid_response',
-            "The upstream response contains the request's credential.",
+            `The upstream response contains the request's ${repeats ? 'credential' : 'session'}.`,
           );
         }
         return { status: response.status, headers: response.headers, body: response.body } satisfies Reply;
@@ -136,6 +141,19 @@ async function decodedResponse(response: UpstreamResponse, { decode }: ForwardSe
   return Buffer.isBuffer(body) ? { ...response, body } : response;
 }
 
+/** Forgets the session of a credential that the upstream has refused. A missing permission is not a refusal. */
+function dropRefused({ trace }: Exchange, sent: HeaderPairs, { sessions }: ForwardServices): void {
+  const authorization = headerValue(sent, 'authorization');
+  if (authorization !== undefined && trace.upstream?.denied !== true) sessions.drop(authorization);
+}
+
+/** A request to the upstream, with the parts that the two forms of a request have in common. */
+interface SentRequest {
+  readonly headers: HeaderPairs;
+  /** The session that is kept for the caller. Undefined if cookies are forwarded unchanged. */
+  readonly session?: ExchangeSession;
+}
+
 function rawRequest(exchange: Exchange, log: AttemptLog | undefined) {
   const { arrival, body } = exchange;
   const signal = exchange.clientGone?.();
@@ -170,14 +188,16 @@ function builtRequest(
 ) {
   const { arrival, body, target } = exchange;
   const signal = exchange.clientGone?.();
+  const authorization = authorizationFor(planned, exchange, services.serviceAuthorization);
   return {
     method: planned.operation.method,
     target,
     headers: requestHeaders(
-      authorizationFor(planned, exchange, services.serviceAuthorization),
+      authorization,
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
       bodyTypes(planned, arrival),
     ),
+    session: services.sessions.of(authorization),
     mode: 'buffered' as const,
     log,
     page: planned.cache === undefined ? undefined : target,
@@ -199,6 +219,22 @@ function repeatsCredential(response: UpstreamResponse, { audience, principal }: 
   // A JSON string may contain the credential with its slashes escaped.
   const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
   return forms.some((form) => includes(response, form));
+}
+
+/**
+ * Returns whether a response contains the id of the session with which it was fetched, for example in rewritten links,
+ * although other callers would receive the response: because they share it, or because the session belongs to the
+ * service account.
+ */
+function repeatsSession(response: UpstreamResponse, { audience, principal }: Exchange, sent: SentRequest): boolean {
+  const { session, headers } = sent;
+  if (session === undefined) return false;
+  const isOwn = headerValue(headers, 'authorization') === principal.authorization;
+  if (isOwn && !isShared(audience)) return false;
+  const { body } = response;
+  return (
+    (Buffer.isBuffer(body) && session.occursIn(body)) || response.headers.some(([, value]) => session.occursIn(value))
+  );
 }
 
 function includes({ headers, body }: UpstreamResponse, text: string): boolean {

@@ -3,6 +3,7 @@ import type { AttemptLog } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
+import type { Sessions } from '../../upstream/sessions.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.ts';
 import type { PassthroughExchange } from '../exchange.ts';
@@ -13,6 +14,8 @@ import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } fr
 /** The services that forward requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
   readonly upstream: Pick<Upstream, 'exchange'>;
+  /** The callers' sessions with the upstream. */
+  readonly sessions: Sessions;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if response bodies are rewritten while they are streamed. */
@@ -26,7 +29,7 @@ export interface ForwardUndocumentedServices {
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
 export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
-  const { upstream, transparent, rewriteUrls: identityCoding, clock, logAttempts, sample } = services;
+  const { upstream, sessions, transparent, rewriteUrls: identityCoding, clock, logAttempts, sample } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
@@ -45,6 +48,8 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         headers: transparent
           ? transparentHeaders(arrival)
           : passthroughHeaders(arrival, { authorization, identityCoding }),
+        // A caller without a credential may log in with a cookie, so its cookies are forwarded in both directions.
+        session: transparent || authorization === undefined ? undefined : sessions.of(authorization),
         mode: 'streamed',
         upload,
         owner: () => owner,

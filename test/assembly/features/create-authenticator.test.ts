@@ -1,3 +1,4 @@
+import { createSessions } from '../../../src/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
 import { createAuthenticator, refusesByIdentity } from '../../../src/assembly/features/create-authenticator.ts';
 import type { RolesFile } from '../../../src/permissions/roles-file.ts';
@@ -18,7 +19,12 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
     return { status: right ? 404 : 401, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 1 };
   });
   const settings = settingsOf(config);
-  const authenticator = createAuthenticator(settings, { roles, exchange: upstream.exchange, clock: createTestClock() });
+  const authenticator = createAuthenticator(settings, {
+    roles,
+    exchange: upstream.exchange,
+    sessions: createSessions([], createTestClock()),
+    clock: createTestClock(),
+  });
   const level = settings.checks.authentication;
   const clientAddress = () => '192.0.2.1';
   const authenticate = async (name: string) =>

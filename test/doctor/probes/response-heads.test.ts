@@ -8,11 +8,15 @@ describe('the response probe', () => {
     ['repeated headers', { 'X-Frame-Options': ['DENY', 'SAMEORIGIN'] }, /only once: x-frame-options/],
     ['a charset other than UTF-8', { 'Content-Type': 'application/json; charset=ISO-8859-1' }, /charset ISO-8859-1/],
     ['a type other than JSON', { 'Content-Type': 'text/plain' }, /labeled as text\/plain/],
-    ['cookies', { 'Set-Cookie': 'JSESSIONID=1' }, /Lists have Set-Cookie/],
+    ['cookies', { 'Set-Cookie': ['JSESSIONID=1', 'theme=dark'] }, /Lists have Set-Cookie/],
     ['a Vary that prevents storing', { Vary: 'Accept-Encoding, User-Agent' }, /Lists have Vary: user-agent/],
     ['a large head', { 'X-Debug': 'x'.repeat(9000) }, /head has 9\d{3} bytes/],
   ])('reports %s', async (_name, headers, finding) => {
     expect(texts(await runProbe(responseProbe, withHeaders(headers))).join()).toMatch(finding);
+  });
+
+  it('does not report session cookies, which Portico keeps', async () => {
+    expect(texts(await runProbe(responseProbe, withHeaders({ 'Set-Cookie': 'JSESSIONID=1' })))).toEqual([]);
   });
 
   it('reports bytes that are not UTF-8', async () => {

@@ -1,3 +1,4 @@
+import { createSessions } from '../../../src/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
@@ -503,12 +504,12 @@ const answer = (body: string, status = 200): ExchangedResponse => ({
 });
 
 const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
-  createLookup(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
+  createLookup(fakeExchanges(() => given).upstream, createSessions([], () => 1_000))('/a.json', callerNamed('alice'));
 
 describe('a lookup', () => {
   it("sends the caller's own credential, and none for an anonymous caller", async () => {
     const { upstream: fake, sent } = fakeExchanges(() => answer('{"id":1}'));
-    const lookUp = createLookup(fake);
+    const lookUp = createLookup(fake, createSessions([], () => 1_000));
     expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
     await lookUp('/a.json', ANONYMOUS);
     expect(sent).toMatchObject([

@@ -159,7 +159,29 @@ describe('cache-page', () => {
     failing('upstream_reset', '');
     const { error, trace } = await failed(cached());
     expect(error).toMatchObject({ code: 'upstream_reset' });
-    expect(trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: false });
+    expect(trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: false, notStored: 'no-response' });
+  });
+
+  it.each([
+    ['upstream_error', 500, 'status'],
+    ['upstream_error_in_success', 200, 'error-inside'],
+    ['upstream_permission_denied', 200, 'error-inside'],
+    ['upstream_invalid_response', 200, 'validity'],
+  ] as const)('reports why there is nothing to store after %s', async (code, status, reason) => {
+    const exchange = exchangeWith();
+    next.answer = () => {
+      exchange.trace.upstream = { status, shape: 'answer', seconds: 0, attempts: 1 };
+      return Promise.reject(new GatewayError(code, ''));
+    };
+    await failureOf(cached()(exchange));
+    expect(exchange.trace.cache).toMatchObject({ stored: false, notStored: reason });
+  });
+
+  it('states why the page is not stored', async () => {
+    next.answer = () => ({ ...page(1), headers: [...JSON_TYPE, ['Set-Cookie', 'theme=dark']] });
+    const { trace, cacheStatus } = await ask(cached());
+    expect(trace.cache).toMatchObject({ stored: false, notStored: 'set-cookie' });
+    expect(cacheStatus).toBe('portico; fwd=miss; detail=set-cookie');
   });
 
   it('does not store a response that another request fetched and stores', async () => {
@@ -307,7 +329,12 @@ describe('an expired page', () => {
       failing(code, '');
       const { trace, cacheStatus, reply } = await ask(handle);
       expect(reply.status).toBe(200);
-      expect(trace.cache).toEqual({ status: 'stale', reason: 'stale-if-error', ageSeconds: 61 });
+      expect(trace.cache).toEqual({
+        status: 'stale',
+        reason: 'stale-if-error',
+        ageSeconds: 61,
+        notStored: 'no-response',
+      });
       expect(cacheStatus).toBe('portico; fwd=stale; ttl=-31; detail=stale-if-error');
     },
   );
@@ -423,6 +450,7 @@ describe('a client that requests a fresh response', () => {
       status: 'bypass',
       reason: 'no-cache',
       stored: false,
+      notStored: 'no-response',
     });
   });
 });

@@ -1,3 +1,4 @@
+import { createSessions } from '../../../src/upstream/sessions.ts';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -38,12 +39,14 @@ function forwarding(
   const clock = createTestClock();
   const looked: Buffer[] = [];
   const demoted: string[] = [];
+  const sessions = createSessions(['JSESSIONID'], clock);
   const { upstream, sent } = fakeExchanges(async (request) => {
     clock.advance(0.25);
     return answer(request);
   });
   const services = {
     upstream,
+    sessions,
     serviceAuthorization,
     publicOrigin,
     demote: (id: string) => void demoted.push(id),

@@ -1,3 +1,4 @@
+import { createSessions } from '../../../src/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
 import { countedAs } from '../../../src/model/principal.ts';
 import type { CheckLevel } from '../../../src/model/checks.ts';
@@ -35,6 +36,7 @@ function planWith(parts: Partial<UndocumentedPlanParts> = {}) {
     },
     upstream: fakeExchanges(() => Promise.reject(new Error('nobody calls'))).upstream,
     clock: () => 1_000,
+    sessions: createSessions([], () => 1_000),
     purge: () => undefined,
     ...parts,
   });

@@ -1,3 +1,4 @@
+import { createSessions } from '../../../src/upstream/sessions.ts';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,6 +68,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
     },
     purge: () => undefined,
     upstream,
+    sessions: createSessions(options.sessionCookies, systemClock),
     clock: systemClock,
   });
   const principal = { ...callerNamed('alice'), authorization };
