@@ -141,7 +141,12 @@ function withAcceptance(
 ): CheckCounts {
   const own = entries.filter(
     (one) =>
-      one.operation === operation && one.check === 'responses' && one.candidate === undefined && !isAdvisory(one),
+      one.operation === operation &&
+      one.check === 'responses' &&
+      one.candidate === undefined &&
+      // A wrong content coding is not part of the check's verdict.
+      one.category !== 'coding' &&
+      !isAdvisory(one),
   );
   const unaccepted = own.filter((one) => !isAccepted(one));
   if (unaccepted.length === own.length) return counts;

@@ -7,6 +7,7 @@ import type { CheckName } from './checks.ts';
  */
 export const VIOLATION_CATEGORIES = [
   'protocol',
+  'coding',
   'missing',
   'type',
   'format',

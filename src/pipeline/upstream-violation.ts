@@ -2,6 +2,7 @@ import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace, UpstreamTrace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
+import type { CodingFault } from '../upstream/response-body.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/failures/transport-failure.ts';
 
@@ -60,6 +61,25 @@ export function recordEnd(body: StreamedBody, trace: Parameters<typeof endedEarl
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
+}
+
+const CODINGS: Readonly<Record<CodingFault, string>> = {
+  mislabelled: 'The body does not have the content coding that Content-Encoding states.',
+  unsupported: 'The body has a content coding that Portico did not ask for and cannot remove.',
+};
+
+/** Records a complete response whose content coding cannot be removed. The exchange itself has not failed. */
+export function recordCodingFault(trace: Pick<Trace, 'violations'>, fault: CodingFault): void {
+  trace.violations.push({
+    check: 'responses',
+    direction: 'response',
+    category: 'coding',
+    location: 'header',
+    at: 'content-encoding',
+    keyword: `coding-${fault}`,
+    schemaPath: '',
+    message: CODINGS[fault],
+  });
 }
 
 /** Records that a credential could not be verified because the upstream failed. The request ends with an error. */

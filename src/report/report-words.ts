@@ -12,6 +12,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   'not-allowed': 'Not allowed',
   semantic: 'Rule violation',
   protocol: 'Protocol error',
+  coding: 'Wrong content coding',
   'permission-mismatch': 'Permissions differ',
   size: 'Too large to check',
   'release-drift': 'Changed with the release',

@@ -5,7 +5,14 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { AttemptLog } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { decodeResponse, transparentResponse, type UpstreamResponse } from './response-body.ts';
+import {
+  type CodingFault,
+  type DecodedResponse,
+  decodeResponse,
+  transparentResponse,
+  type UpstreamResponse,
+} from './response-body.ts';
+import { createCodingMemory } from './coding-memory.ts';
 import type { StreamOwner } from './client-streams.ts';
 import {
   queueClient,
@@ -52,6 +59,8 @@ export interface UpstreamRequest {
    * direction.
    */
   readonly owner?: () => StreamOwner;
+  /** The operation whose content codings are remembered. Undefined for requests that belong to no operation. */
+  readonly operation?: string;
   /**
    * Identifies the requested page. Undefined if the response cannot be stored. Failures of a single page never open the
    * circuit.
@@ -79,6 +88,11 @@ export interface UpstreamRequest {
 /** A response, and the number of times the request was sent. */
 export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
+  /**
+   * Why the content coding of the first response could not be removed. The body is decoded only if sending the request
+   * again helped. Otherwise, it still has its `Content-Encoding`.
+   */
+  readonly codingFault?: CodingFault;
   /** The limit that would have refused the exchange. Set only if limits are observed rather than enforced. */
   readonly exceeded?: ExceededLimit | undefined;
 }
@@ -142,6 +156,7 @@ export function createUpstream(
           pool?.addresses ?? [single],
           (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
         );
+  const codings = createCodingMemory(clock);
   const retrying = createRetryingSender(
     connections,
     {
@@ -154,6 +169,35 @@ export function createUpstream(
   );
   const send = <T>({ method, headers, body, session, log }: UpstreamRequest, path: string, sendOnce: SendOnce<T>) =>
     retrying.send({ method, path, headers: wireHeaders(headers, body), body: body ?? null, session }, sendOnce, log);
+
+  const sendAndDecode = async (request: UpstreamRequest, path: string, stop: Stop): Promise<BufferedExchange> => {
+    const bounds = { stop, limit: options.maxResponseBytes };
+    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
+      sendBuffered(to, wire, bounds, progress),
+    );
+    const decoded = decodeResponse(request.method, sent, options.maxResponseBytes);
+    return { ...(decoded instanceof Promise ? await decoded : decoded), attempts };
+  };
+
+  /**
+   * Sends a request and returns the decoded response. If its content coding cannot be removed, a safe request is sent
+   * once more, without asking for a coding. If that does not help, the first response is returned as received.
+   */
+  const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<BufferedExchange> => {
+    const { operation } = request;
+    const asksForNone = operation !== undefined && codings.asksForNone(operation);
+    const first = await sendAndDecode(asksForNone ? withoutCoding(request) : request, path, stop);
+    if (first.codingFault === undefined) return first;
+    if (operation !== undefined) codings.remember(operation);
+    if (asksForNone || !isSafe(request)) return first;
+    const second = await sendAndDecode(withoutCoding(request), path, stop).catch((error: unknown) => {
+      if (error instanceof UpstreamFailure && error.kind === 'aborted') throw error;
+      return undefined;
+    });
+    const attempts = first.attempts + (second?.attempts ?? 1);
+    const helped = second !== undefined && second.codingFault === undefined && second.status < 500;
+    return { ...(helped ? second : first), codingFault: first.codingFault, attempts };
+  };
 
   /** Sends a request and returns the head of the response and the unread body. */
   const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
@@ -234,14 +278,9 @@ export function createUpstream(
     };
     try {
       if (request.mode === 'buffered') {
-        const bounds = { stop, limit: options.maxResponseBytes };
-        const { sent, attempts } = await send(request, path, (to, wire, progress) =>
-          sendBuffered(to, wire, bounds, progress),
-        );
-        const decoded = decodeResponse(request.method, sent, options.maxResponseBytes);
-        const { status, headers, body } = decoded instanceof Promise ? await decoded : decoded;
+        const response = await buffered(request, path, stop);
         done();
-        return { status, headers, body, attempts };
+        return response;
       }
       if (request.mode === 'streamed') {
         // While this request was waiting for its body or for a slot, other requests may have opened streams.
@@ -315,6 +354,19 @@ export function createUpstream(
       await connections.destroy();
     },
   };
+}
+
+/** A buffered response, and the number of times the request was sent. */
+interface BufferedExchange extends DecodedResponse {
+  readonly attempts: number;
+}
+
+const isSafe = ({ method, body }: UpstreamRequest) => (method === 'GET' || method === 'HEAD') && body === undefined;
+
+/** Returns the request in a form that asks for a response without a content coding. */
+function withoutCoding(request: UpstreamRequest): UpstreamRequest {
+  const others = request.headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding');
+  return { ...request, headers: [...others, ['Accept-Encoding', 'identity']] };
 }
 
 // The owner of requests that are not sent on behalf of a client. Such requests are never streamed.

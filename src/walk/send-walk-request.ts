@@ -16,7 +16,7 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
-import { decodeForInspection } from '../upstream/response-body.ts';
+import { decodeForInspection, type InspectedBody } from '../upstream/response-body.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';
 
 /** The result of one walk request: a response or an error. */
@@ -156,7 +156,7 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
   };
 }
 
-const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
+const wholeOf = (body: InspectedBody) => (Buffer.isBuffer(body) ? body : undefined);
 
 /**
  * Reads a streamed body to its end, and rejects if the body is truncated. A body is streamed only if it is too large to

@@ -244,7 +244,7 @@ describe('the cache after a reload', () => {
     for (const item of page.list) item['title'] = 7;
     upstream.handler = () => ({ json: page });
     await gateway.call(QUESTIONS);
-    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss');
+    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss; detail=validity');
     const { entries } = await gateway.gateway.services.ledger.snapshot();
     const lines = entries.map(({ fingerprint }) => `  - { fingerprint: ${fingerprint}, reason: known, owner: me }\n`);
     writeFileSync(baseline, `accepted:\n${lines.join('')}`);

@@ -305,7 +305,7 @@ describe('rules 6: stored responses', () => {
   it.each([
     { name: 'an error', answer: errorText(404, 'none') },
     { name: 'a server error', answer: errorText(500, 'none') },
-    { name: 'Set-Cookie', answer: { json: page, headers: { 'Set-Cookie': 'JSESSIONID=1' } } },
+    { name: 'Set-Cookie', answer: { json: page, headers: { 'Set-Cookie': 'theme=1' } } },
     { name: 'Vary: Cookie', answer: { json: page, headers: { Vary: 'Accept-Encoding, Cookie' } } },
     { name: 'Vary: *', answer: { json: page, headers: { Vary: '*' } } },
     { name: 'malformed JSON', answer: { body: '{"list":[', headers: { 'Content-Type': 'application/json' } } },
@@ -490,7 +490,7 @@ describe('rules 6: a fill during which a purge happens', () => {
     resolve();
     await before;
     expect(titleOf(await read(QUESTIONS))).toBe('of after');
-    expect(stateOf(await before)).toBe('portico; fwd=miss');
+    expect(stateOf(await before)).toBe('portico; fwd=miss; detail=purged');
   });
 
   it('is not stored even if there was no request since', async () => {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Arrival, PublicOrigin } from '../../model/arrival.ts';
 import type { AttemptLog } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import type { UpstreamResponse } from '../../upstream/response-body.ts';
+import type { InspectedBody, UpstreamResponse } from '../../upstream/response-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';
@@ -26,7 +26,7 @@ import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { recordEnd, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
+import { recordCodingFault, recordEnd, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -43,11 +43,8 @@ export interface ForwardServices {
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
   readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
-  /**
-   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` if
-   * the bytes are invalid, or undefined if the response is too large or the coding is unknown.
-   */
-  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
+  /** Removes the content coding of a transparent response so that the response can be inspected. */
+  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<InspectedBody>;
 }
 
 /** Sends the request upstream and returns the response. This is the last stage of every plan. */
@@ -81,6 +78,8 @@ export function forward(services: ForwardServices): StagePlanner {
           requestId: shared?.requestId,
         };
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
+        if (response.codingFault !== undefined && planned.checks.responses !== 'off')
+          recordCodingFault(exchange.trace, response.codingFault);
         if (status >= 400) await readFailure(planned, exchange, response, services);
         if (status === 401) dropRefused(exchange, request.headers, services);
         if (!Buffer.isBuffer(response.body)) recordEnd(response.body, exchange.trace);
@@ -199,6 +198,7 @@ function builtRequest(
     ),
     session: services.sessions.of(authorization),
     mode: 'buffered' as const,
+    operation: planned.operation.id,
     log,
     page: planned.cache === undefined ? undefined : target,
     owner: () => streamOwner(exchange.principal, arrival.clientAddress),

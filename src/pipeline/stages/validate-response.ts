@@ -20,21 +20,19 @@ import {
   type KnownBody,
   type LearnAuthor,
 } from '../known-bodies.ts';
+import type { InspectedBody } from '../../upstream/response-body.ts';
 import type { ResponseFacts, Reply } from '../reply.ts';
 import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { endedEarly, recordServerError } from '../upstream-violation.ts';
+import { endedEarly, recordCodingFault, recordServerError } from '../upstream-violation.ts';
 
 /** The services that response validation needs. */
 export interface ValidateResponseServices {
   readonly check: Contract['checkResponse'];
-  /**
-   * Removes the content coding of a transparent response so that the response can be inspected. Returns `damaged` if
-   * the bytes are invalid, or undefined if the response is too large or the coding is unknown.
-   */
-  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
+  /** Removes the content coding of a transparent response so that the response can be inspected. */
+  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<InspectedBody>;
   /** Returns whether a body contains absolute addresses of the legacy server. */
   readonly namesUpstream: (body: Buffer) => boolean;
   readonly knownBodies: KnownBodies;
@@ -81,7 +79,9 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
             exchange.trace,
             new UpstreamFailure('truncated', { failureCause: 'http_response_content_coding' }),
           );
-        if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
+        // Outside `observe` mode, the request is sent again without asking for a coding, so this is no broken exchange.
+        if (bytes === 'mislabelled' && planned.checks.responses !== 'off') recordCodingFault(exchange.trace, bytes);
+        if (!Buffer.isBuffer(bytes)) return skipped(exchange, reply, planned, 'coding');
         return check(exchange, reply, bytes);
       };
       const checkReply = (exchange: Exchange, reply: Reply): Reply | Promise<Reply> => {
