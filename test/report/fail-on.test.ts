@@ -66,7 +66,7 @@ describe('the rules of --fail-on', () => {
     ['mising', /did you mean missing/],
     ['count', /count=N/],
     ['count=-1', /count=N/],
-    ['', /Categories: protocol, missing/],
+    ['', /Categories: protocol, coding, missing/],
   ])('%j is rejected with a reason', (text, message) => {
     const parsed = parseFailRule(text);
     expect('fault' in parsed ? parsed.fault : '').toMatch(message);
