@@ -504,12 +504,18 @@ const answer = (body: string, status = 200): ExchangedResponse => ({
 });
 
 const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
-  createLookup(fakeExchanges(() => given).upstream, createSessions([], () => 1_000))('/a.json', callerNamed('alice'));
+  createLookup(
+    fakeExchanges(() => given).upstream,
+    createSessions([], () => 1_000),
+  )('/a.json', callerNamed('alice'));
 
 describe('a lookup', () => {
   it("sends the caller's own credential, and none for an anonymous caller", async () => {
     const { upstream: fake, sent } = fakeExchanges(() => answer('{"id":1}'));
-    const lookUp = createLookup(fake, createSessions([], () => 1_000));
+    const lookUp = createLookup(
+      fake,
+      createSessions([], () => 1_000),
+    );
     expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
     await lookUp('/a.json', ANONYMOUS);
     expect(sent).toMatchObject([
