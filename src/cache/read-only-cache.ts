@@ -7,7 +7,7 @@ export function readOnly(cache: PageCache): PageCache {
     lookup: (key) => cache.lookup(key, true),
     lookupStale: (key, maxStaleSeconds) => cache.lookupStale(key, maxStaleSeconds, true),
     beginFill: (tags) => ({ tags, generation: cache.generation(), order: 0, beganAt: 0 }),
-    store: () => false,
+    store: () => 'superseded',
     adopt: (key, shared) => cache.adopt(key, shared, true),
     gzip: () => undefined,
     purge: () => 0,
