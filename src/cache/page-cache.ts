@@ -57,7 +57,7 @@ interface Entry {
 const MIN_GZIP_BYTES = 1024;
 
 /** The reasons why the cache does not store a page that may be stored. */
-export type PageRefusal = Extract<StoreRefusal, 'size' | 'purged' | 'superseded'>;
+type PageRefusal = Extract<StoreRefusal, 'size' | 'purged' | 'superseded'>;
 
 /** The cache of list pages. */
 export interface PageCache {

@@ -38,7 +38,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/assembly/assemble-services.ts',
-    find: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords];',
+    find: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];',
     replace: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address];',
     test: 'test/gateway/reload.test.ts',
     why: 'after a reload, a password that was removed from the roles file is still accepted',
