@@ -22,6 +22,7 @@ import { createReload, type Reload } from './assembly/reload.ts';
 import { createDriftWatch, type DriftWatch } from './assembly/features/watch-drift.ts';
 import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
+import { FEATURES } from './features.ts';
 import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';
 import { packageVersion } from './files/package-root.ts';
@@ -128,6 +129,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     env: given.env ?? process.env,
     logStream: log.stream,
     random: given.random ?? Math.random,
+    features: FEATURES,
   };
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const loaded = loadStart(settings, sources);
@@ -162,9 +164,11 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       } catch (error) {
         // The long-lived services already use the new settings, so they are switched back to the previous ones.
         applySettings(before, parts.clock());
+        void next.services.features.close(before.services.features);
         throw error;
       }
       edges.use(current);
+      void before.services.features.close(current.services.features);
       // Pages with a different page version can no longer be requested. If they were not removed here, they would stay
       // in memory until evicted.
       const versions = new Set([...current.gateway.plans.values()].map(({ pageVersion }) => pageVersion));
@@ -217,6 +221,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       await ledger.close();
       await current.services.tracing?.close(exportMs);
       await shared?.close();
+      await current.services.features.close();
       await upstreams.close(0);
       log.flush();
     },

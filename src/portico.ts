@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import type { AllowedPath, CorsOptions, ListenOptions } from './config/general-options.ts';
-import { readSettings } from './config/load-settings.ts';
+import type { FeatureConfig } from './features.ts';
+import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import { packageRoot } from './files/package-root.ts';
 import { mountGateway } from './gateway.ts';
@@ -11,7 +12,6 @@ import type { LedgerOptions } from './ledger/ledger-options.ts';
 import type { Checks, ErrorStyle } from './model/checks.ts';
 import { StartFault } from './model/fault.ts';
 import type { ModeName } from './model/modes.ts';
-import type { RateLimitRule } from './model/rate-limit-rule.ts';
 import type { RedisOptions } from './redis/redis-options.ts';
 import type { LogLevel } from './telemetry/logs.ts';
 
@@ -37,7 +37,6 @@ export type PorticoConfig = {
   readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;
-  readonly rateLimits?: readonly (Omit<RateLimitRule, 'per'> & Partial<Pick<RateLimitRule, 'per'>>)[];
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
     readonly verifier?: 'file' | 'upstream';
@@ -66,7 +65,7 @@ export type PorticoConfig = {
   readonly proxyStatusHeader?: boolean;
   readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };
   readonly operations?: Readonly<Record<string, Section>>;
-};
+} & FeatureConfig;
 
 /** The gateway as middleware for Express or any other framework that calls `(req, res, next)`. */
 export interface Portico {

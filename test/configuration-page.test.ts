@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { configSchema } from '../src/config/config-schema.ts';
+import { FEATURES } from '../src/features.ts';
 import { VARIABLES } from '../src/config/config-sources.ts';
-import { loadSettings } from '../src/config/load-settings.ts';
+import { loadSettings } from '../src/portico-settings.ts';
 import { readText, sectionOf, tableBy } from './readme/tables.ts';
 
 /** Part of the configuration schema, with the members that this test reads. */
@@ -21,7 +22,7 @@ function leaves({ properties }: SchemaPart, trail: readonly string[] = []): stri
 
 describe('the page of the configuration', () => {
   const page = readText('docs/configuration.md');
-  const schema: SchemaPart = configSchema();
+  const schema: SchemaPart = configSchema(FEATURES);
   const reference = tableBy(page, 'key');
   const folder = mkdtempSync(join(tmpdir(), 'portico-configuration-page-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,7 +41,9 @@ describe('the page of the configuration', () => {
     const file = join(folder, 'portico.yaml');
     writeFileSync(file, '{}\n');
     const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
-    const wrong = reference.filter((row) => row['default'] !== defaultOf(row['key'] ?? '', settings, folder));
+    const ofFeatures = settings.features.map(({ configurable, options }) => [configurable.name, options] as const);
+    const values = { ...settings, ...Object.fromEntries(ofFeatures) };
+    const wrong = reference.filter((row) => row['default'] !== defaultOf(row['key'] ?? '', values, folder));
     expect(wrong).toEqual([]);
   });
 });

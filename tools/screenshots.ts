@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { loadSettings } from '../src/config/load-settings.ts';
+import { loadSettings } from '../src/portico-settings.ts';
 import { withUpstreamUrl } from '../src/config/settings.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { loadStart, type Start } from '../../src/assembly/load-start.ts';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { assembleGateway, type Assembly } from '../../src/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';

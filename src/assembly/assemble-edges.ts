@@ -168,6 +168,7 @@ function publicServicesOf(
     hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
+    addFeatureHeaders: services.features.addHeaders,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
     gzip: (key, body) => cache.gzip(key, body),

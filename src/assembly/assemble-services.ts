@@ -10,12 +10,13 @@ import { createSharedLoginLimiter } from '../identity/identity-fleet.ts';
 import { createLoginLimiter } from '../identity/limits.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import { createKindOf } from '../ledger/record/fingerprint.ts';
+import type { Feature } from '../engine/feature.ts';
+import { runFeatures, type RunningFeatures } from '../engine/run-features.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
-import { createRateLimiter, type RateLimiter } from '../pipeline/rate-limiter.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
 import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
@@ -45,6 +46,8 @@ export interface AssemblyParts {
    * caller's own response.
    */
   readonly random: () => number;
+  /** The features, in their order. */
+  readonly features: readonly Feature[];
 }
 
 /** The gateway's services. A reload replaces some of them and passes the new settings to the others. */
@@ -57,8 +60,7 @@ export interface Services extends LastingServices, Acceptance {
   readonly pageCounts: PageCounts;
   /** The page counts from other gateways. Undefined if no state is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
-  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
-  readonly rateLimiter: RateLimiter | undefined;
+  readonly features: RunningFeatures;
   readonly ownership: Ownership;
   readonly lookUp: FetchJson;
   /** The pages whose most recent fetch failed. */
@@ -164,6 +166,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ],
     () => assembleShadow(settings, start, lasting),
   );
+  const { contract } = start;
+  const context = { settings, contract, clock, logger, redis: shared?.redis, metrics: lasting.metrics.features };
+  const features = runFeatures(parts.features, context, kept?.features);
   return {
     ...lasting,
     upstream,
@@ -179,18 +184,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ),
     logins,
     guard,
-    rateLimiter: keep(
-      (services) => services.rateLimiter,
-      (from) => from.settings.rateLimits,
-      () =>
-        settings.rateLimits.length === 0
-          ? undefined
-          : createRateLimiter({
-              rules: settings.rateLimits,
-              redis: shared?.redis,
-              onLimited: lasting.metrics.rateLimited,
-            }),
-    ),
+    features,
     ownership: keep(
       (services) => services.ownership,
       (from) => [from.settings.permissions.ownership, from.settings.roles.names, connectionSources(from)],
@@ -209,7 +203,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     isAccepted,
     withdrawals: (kept?.withdrawals ?? 0) + (before !== undefined && withdrawsAcceptance(before.start, start) ? 1 : 0),
     shadow,
-    recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow }),
+    recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow, features }),
   };
 }
 
@@ -329,7 +323,7 @@ function createRecorder(
   settings: Settings,
   { contract, address }: Pick<Start, 'contract' | 'address'>,
   { clock, logStream }: AssemblyParts,
-  services: LastingServices & Pick<Services, 'shadow'>,
+  services: LastingServices & Pick<Services, 'shadow' | 'features'>,
 ): (trace: Trace) => void {
   const { logger, metrics, tracing, ledger, ladder, shadow, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
@@ -339,6 +333,7 @@ function createRecorder(
     clock,
     stream: logStream,
     nameTag,
+    featureMembers: services.features.logMembers,
     fingerprintOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
   });
   const observers: TraceObserver[] = [

@@ -16,7 +16,7 @@ import { createDecide } from '../pipeline/stages/authorize.ts';
 import { createCheckBody } from '../pipeline/request-rules.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
-import { overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
+import { type FeatureStage, overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
@@ -62,7 +62,10 @@ export function compileGateway(
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');
   const { grantsOf } = permissions;
-  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
+  const planners = stagePlanners(
+    stageServices(settings, start, services, { clock, challenge, decidePermission }),
+    services.features.stages,
+  );
   const { ladder, overrides } = services;
   const isShared = services.shared !== undefined;
   const pageVersionOf = createPageVersions(settings, start, () =>
@@ -104,9 +107,13 @@ export function compileGateway(
   return {
     contract,
     plans,
-    rateLimiter: services.rateLimiter,
     recompile,
-    undocumented: undocumentedPlan(settings, start, services, { clock, challenge, decidePermission, grantsOf }),
+    undocumented: undocumentedPlan(settings, start, services, services.features.stages, {
+      clock,
+      challenge,
+      decidePermission,
+      grantsOf,
+    }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
     checks: settings.checks,
     authenticator: services.authenticator,
@@ -129,7 +136,8 @@ function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAd
 export function undocumentedPlan(
   settings: Settings,
   start: Start,
-  { upstream, sessions, purge, learning, tracing, rateLimiter }: Services,
+  { upstream, sessions, purge, learning, tracing }: Services,
+  features: readonly FeatureStage[],
   { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
@@ -145,7 +153,7 @@ export function undocumentedPlan(
     sessions,
     logAttempts: tracing && logAttempts,
     sample: learning.samplePath,
-    rateLimiter,
+    features,
     purge: (tags) => purge(tags ?? 'all'),
   });
 }
@@ -166,7 +174,6 @@ export function stageServices(
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
-    rateLimiter: services.rateLimiter,
     sharedPages: services.shared?.pages,
     guard,
     demote: (operationId) => guard.demote(operationId),

@@ -32,7 +32,7 @@ function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): 
   const own = withoutEffects({ settings, services }, lookUp);
   // No response is ever checked, so loading the scanner would be in vain.
   const unscanned = { ...settings, contract: { ...settings.contract, scanner: false } };
-  const planners = stagePlanners(stageServices(unscanned, start, own, gateway));
+  const planners = stagePlanners(stageServices(unscanned, start, own, gateway), services.features.passive);
   const seen: Seen = {};
   const authenticator = trustingAuthenticator({ settings, start, services });
   return {
@@ -40,7 +40,7 @@ function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): 
       gateway,
       {
         compile: (plan) => compilePlan(plan, planners),
-        undocumented: undocumentedPlan(settings, start, own, gateway),
+        undocumented: undocumentedPlan(settings, start, own, services.features.passive, gateway),
         authenticator,
       },
       seen,
@@ -63,6 +63,7 @@ function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): 
         });
       return arrival;
     },
+    describe: services.features.describe,
     seen,
     lookUps,
     disabledOperations: disabledOperations(settings, start.contract.operations),
@@ -76,7 +77,7 @@ function withoutEffects(
   { settings, services }: Pick<CompiledAssembly, 'settings' | 'services'>,
   lookUp: FetchJson,
 ): Services {
-  const { cache, guard, pageCounts, sharedPageCounts, rateLimiter, ownership, shared, uploads, learning } = services;
+  const { cache, guard, pageCounts, sharedPageCounts, ownership, shared, uploads, learning } = services;
   const lookUpAuthor = createAuthorLookup(settings.permissions.ownership, lookUp);
   return {
     ...services,
@@ -105,10 +106,6 @@ function withoutEffects(
       dropAll: nothing,
     },
     sharedPageCounts: sharedPageCounts && { ...sharedPageCounts, find: (key) => sharedPageCounts.find(key, true) },
-    rateLimiter: rateLimiter && {
-      ...rateLimiter,
-      count: (rules, request, roles) => rateLimiter.count(rules, request, roles, true),
-    },
     ownership: {
       ...ownership,
       learn: nothing,

@@ -260,7 +260,7 @@ export function metricsOptions(
     checks: settings.checks,
     version: packageVersion(),
     contractVersion: contract.version,
-    rateLimitRules: settings.rateLimits.map(({ name }) => name),
+    featureErrors: settings.features.flatMap(({ configurable: { errors = [] } }) => errors.map(({ code }) => code)),
     release: settings.release,
     configurationHash: settingsDigest(settings, [
       contract.version,

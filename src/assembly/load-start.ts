@@ -151,7 +151,12 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
  */
 function checkOperations(settings: Settings, { operations }: Contract): void {
   const ids = operations.map(({ id }) => id);
-  const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations)];
+  const ofFeatures = settings.features.flatMap(({ configurable, options }) =>
+    (configurable.checkContract?.(options, { operations }) ?? []).map(({ pointer, ...problem }) =>
+      Object.assign(problem, settings.placeOf(pointer)),
+    ),
+  );
+  const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations), ...ofFeatures];
   if (faults.length > 0) throw new StartFault(faults);
 }
 

@@ -165,8 +165,9 @@ export const RESTART_KEYS: readonly string[] = [
 ];
 
 /** Returns whether a key takes effect only at startup. */
-function needsRestart(key: string): boolean {
-  return RESTART_KEYS.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+function needsRestart(key: string, { features }: Settings): boolean {
+  const ofFeatures = features.flatMap(({ configurable }) => (configurable.needsRestart ? [configurable.name] : []));
+  return [...RESTART_KEYS, ...ofFeatures].some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 }
 
 /** Returns one error for each changed key that requires a restart. */
@@ -176,7 +177,7 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
     message: `${what} takes effect only when the process starts`,
     suggestion: 'restore the previous value, or restart the process',
   });
-  const keys = changedKeys(before, after).filter(needsRestart);
+  const keys = changedKeys(before, after).filter((key) => needsRestart(key, after));
   const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
   if (before.embedded === after.embedded) return faults;
   // The embedded upstream, which is used when no upstream URL is set, starts with the process and cannot be started or

@@ -10,14 +10,15 @@ interface SettingLeaf {
 }
 
 // Properties of the `Settings` type that do not correspond to configuration keys.
-const NOT_KEYS = new Set(['file', 'embedded']);
+const NOT_KEYS = new Set(['file', 'embedded', 'features']);
 
 /** Returns all keys in the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
   // Settings determined by the mode, including the checks, are listed with their effective values.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
-  const values = { ...rest, cache, mode: mode.name };
+  const features = Object.fromEntries(rest.features.map(({ configurable, options }) => [configurable.name, options]));
+  const values = { ...rest, ...features, cache, mode: mode.name };
   return Object.entries(values)
     .filter(([key, value]) => typeof value !== 'function' && !NOT_KEYS.has(key))
     .flatMap(([key, value]) => leaves([key], value));

@@ -7,6 +7,8 @@ import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { INSTEAD_OF_WORKERS } from './config-sources.ts';
+import { asFileSchema } from './configurable.ts';
+import type { ConfigProblem, Configurable } from './settings.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
@@ -27,7 +29,6 @@ import {
   listenOptionsSchema,
   referenceSchema,
   undocumentedSchema,
-  rateLimitsSchema,
 } from './general-options.ts';
 
 const closed = (properties: object, description?: string) => ({
@@ -38,9 +39,10 @@ const closed = (properties: object, description?: string) => ({
 });
 
 /**
- * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the individual features.
+ * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the engine's parts and for
+ * the features.
  */
-export function configSchema(): Record<string, unknown> {
+export function configSchema(features: readonly Configurable[]): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'portico:/config/portico.schema.json',
@@ -110,7 +112,6 @@ export function configSchema(): Record<string, unknown> {
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
-      rateLimits: rateLimitsSchema,
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,
@@ -138,15 +139,9 @@ export function configSchema(): Record<string, unknown> {
           pageBounds: operationPagingSchema,
         }),
       },
+      ...Object.fromEntries(features.map(({ name, options }) => [name, asFileSchema(options)])),
     }),
   };
-}
-
-/** An error in the configuration. It never includes the invalid value, because the value may be a secret. */
-export interface ConfigProblem {
-  readonly pointer: string;
-  readonly message: string;
-  readonly suggestion?: string;
 }
 
 const MAX_PROBLEMS = 100;
@@ -156,7 +151,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   '/workers': INSTEAD_OF_WORKERS,
 };
 
-const compile = () =>
+const compile = (features: readonly Configurable[]) =>
   new Ajv2020({
     allErrors: true,
     strict: true,
@@ -169,18 +164,19 @@ const compile = () =>
     validateSchema: false,
     meta: false,
     code: { optimize: false },
-  }).compile(configSchema());
+  }).compile(configSchema(features));
 
 // Compiling the schema takes a tenth of a second, and some commands read no configuration.
-let validate: ReturnType<typeof compile> | undefined;
+const compiled = new WeakMap<readonly Configurable[], ReturnType<typeof compile>>();
 
 /** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
-export function checkConfig(value: unknown): readonly ConfigProblem[] {
-  validate ??= compile();
+export function checkConfig(value: unknown, features: readonly Configurable[]): readonly ConfigProblem[] {
+  const validate = compiled.get(features) ?? compile(features);
+  compiled.set(features, validate);
   if (validate(value)) return [];
   return relevantErrors(validate.errors ?? [])
     .slice(0, MAX_PROBLEMS)
-    .map(toProblem);
+    .map((error) => toProblem(error, features));
 }
 
 function isRegex(text: string): boolean {
@@ -221,7 +217,7 @@ function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
   return error.keyword === 'const' || (error.keyword === 'type' && error.instancePath === choice.instancePath);
 }
 
-function toProblem(error: ErrorObject): ConfigProblem {
+function toProblem(error: ErrorObject, features: readonly Configurable[]): ConfigProblem {
   const params: Record<string, unknown> = error.params;
   if (error.keyword === 'additionalProperties') {
     const key = String(params['additionalProperty']);
@@ -230,7 +226,7 @@ function toProblem(error: ErrorObject): ConfigProblem {
     const replaced = REMOVED[pointer];
     if (replaced !== undefined) return { pointer, message: 'is no longer a key', suggestion: replaced };
     const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
-    const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
+    const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema(features));
     return {
       pointer,
       message: 'is not a known key',

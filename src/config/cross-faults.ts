@@ -9,7 +9,7 @@ import { tracingProblems } from '../telemetry/tracing-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
-import type { ConfigProblem } from './config-schema.ts';
+import type { ConfigProblem } from './settings.ts';
 import type { Environment } from './config-sources.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import type { Settings } from './settings.ts';
@@ -26,7 +26,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...audienceFaults(settings),
     ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
-    ...rateLimitFaults(settings),
+    ...settings.features.flatMap(({ configurable, options }) => configurable.check?.(options, settings) ?? []),
     ...ledgerFaults(settings),
   ];
 }
@@ -177,21 +177,6 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
   });
 }
 
-function rateLimitFaults({ rateLimits }: Settings): ConfigProblem[] {
-  const names = new Set<string>();
-  return rateLimits.flatMap(({ name, per, roles }, index): ConfigProblem[] => {
-    const pointer = `/rateLimits/${index}`;
-    const isRepeated = names.has(name);
-    names.add(name);
-    return [
-      ...(isRepeated ? [{ pointer: `${pointer}/name`, message: 'is the name of an earlier rule' }] : []),
-      ...(per === 'role' && roles === undefined
-        ? [{ pointer: `${pointer}/per`, message: 'is role, which needs roles', suggestion: 'list the roles' }]
-        : []),
-    ];
-  });
-}
-
 /** The maximum interval between reads of the log of changes, in milliseconds. */
 const CHANGES_MS = 500;
 
@@ -246,9 +231,6 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
     ...keysUnder('/operations', settings.operations),
     ...keysUnder('/parameters/allow', settings.parameters.allow),
     ...keysUnder('/cache/defaultPageSize', settings.cache.defaultPageSize),
-    ...settings.rateLimits.flatMap(({ operations = [] }, rule) =>
-      operations.map((id, index) => ({ id, pointer: `/rateLimits/${rule}/operations/${index}` })),
-    ),
   ];
   const faults: Fault[] = [];
   for (const { id, pointer } of named) {

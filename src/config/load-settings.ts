@@ -12,7 +12,6 @@ import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValu
 import { type ModeName, MODES } from '../model/modes.ts';
 import { UNLABELLED } from '../model/release-statistics.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import { OVERRIDES_DEFAULTS } from '../overrides/overrides-options.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS } from '../permissions/permissions-options.ts';
@@ -20,7 +19,7 @@ import { ROLES_DEFAULTS } from '../permissions/roles-options.ts';
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
 import { TRACING_DEFAULTS } from '../telemetry/tracing-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
-import { checkConfig, type ConfigProblem } from './config-schema.ts';
+import { checkConfig } from './config-schema.ts';
 import {
   configPath,
   type Environment,
@@ -29,10 +28,11 @@ import {
   readConfigFile,
   readEnvironment,
 } from './config-sources.ts';
+import { withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
 import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
-import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
+import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Settings } from './settings.ts';
 
 /** The sources of the configuration. */
 export interface SettingsSources {
@@ -69,14 +69,14 @@ export type ReloadResult =
  * Loads the configuration. In descending order of precedence, values come from flags, environment variables, the file,
  * and the defaults. Throws a StartFault that lists all configuration errors.
  */
-export function loadSettings(sources: SettingsSources): Settings {
-  const { settings, faults } = readSettings(sources);
+export function loadSettings(sources: SettingsSources, features: readonly Configurable[]): Settings {
+  const { settings, faults } = readSettings(sources, features);
   if (faults.length > 0) throw new StartFault(faults);
   return settings;
 }
 
 /** Reads the configuration. Reading continues after an error so that all errors are reported together. */
-export function readSettings(sources: SettingsSources): SettingsReading {
+export function readSettings(sources: SettingsSources, features: readonly Configurable[]): SettingsReading {
   const file =
     sources.given === undefined
       ? readConfigFile(configPath(sources.env, sources.cwd), sources.cwd)
@@ -101,9 +101,16 @@ export function readSettings(sources: SettingsSources): SettingsReading {
       ? { source: file.locate(pointer), pointer }
       : { source: override.source, pointer: '' };
   };
-  const problems = checkConfig(raw);
-  const valid = validPart(raw, problems);
-  const read = toSettings(valid, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const problems = checkConfig(raw, features);
+  const valid = validPart(raw, problems, features);
+  const read = toSettings(valid, {
+    file: file.name,
+    folder: file.folder,
+    cwd: sources.cwd,
+    originOf,
+    placeOf,
+    features,
+  });
   const { token = read.adminToken, problem } = readAdminToken(read);
   const settings = { ...read, adminToken: token };
   const faults: Fault[] = [...file.faults, ...environment.faults];
@@ -114,10 +121,14 @@ export function readSettings(sources: SettingsSources): SettingsReading {
 }
 
 // Removing the invalid values may make another value invalid. In that case, the whole configuration is ignored.
-function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
+function validPart(
+  raw: PlainObject,
+  problems: readonly ConfigProblem[],
+  features: readonly Configurable[],
+): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
-  return checkConfig(rest).length === 0 ? rest : {};
+  return checkConfig(rest, features).length === 0 ? rest : {};
 }
 
 // Sorts the errors by source. If the source is a file, it includes the line number.
@@ -143,6 +154,7 @@ interface ConfigPlace {
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
   readonly placeOf: Settings['placeOf'];
+  readonly features: readonly Configurable[];
 }
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
@@ -231,7 +243,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',
     upstream: withPasswordFile(upstream, (path) => pathAt('/upstream/credentials/passwordFile', path)),
     rewriteUrls: raw['rewriteUrls'] === true,
-    rateLimits: ((raw['rateLimits'] ?? []) as RateLimitRule[]).map((rule) => Object.assign({ per: 'caller' }, rule)),
     reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
       { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },
@@ -262,6 +273,10 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
       headersFile: pathAt('/tracing/headersFile', part('tracing')['headersFile']),
     },
     operations: Object.fromEntries(operations),
+    features: place.features.map((configurable) => ({
+      configurable,
+      options: withSchemaDefaults(configurable.options as PlainObject, raw[configurable.name]),
+    })),
     file: place.file,
     originOf: place.originOf,
     placeOf: place.placeOf,

@@ -7,7 +7,7 @@ import type { Fault } from '../model/fault.ts';
 import { hasUserinfo } from '../privacy/secret-text.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';
-import type { ConfigProblem } from './config-schema.ts';
+import type { ConfigProblem } from './settings.ts';
 import type { Environment } from './config-sources.ts';
 import type { Settings } from './settings.ts';
 

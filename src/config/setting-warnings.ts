@@ -31,9 +31,15 @@ export function settingWarnings(
   ]
     .filter(({ pointer }) => settings.originOf(pointer) !== 'default')
     .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
-  return [...inert, ...permissionWarnings(settings, contract, roles), ...roleWarnings(settings, roles)].map(
-    ({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }),
+  const ofFeatures = settings.features.flatMap(
+    ({ configurable, options }) => configurable.warn?.(options, { settings, roles }) ?? [],
   );
+  return [
+    ...inert,
+    ...permissionWarnings(settings, contract, roles),
+    ...roleWarnings(settings, roles),
+    ...ofFeatures,
+  ].map(({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }));
 }
 
 /**
@@ -108,7 +114,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
     ...when(mode.transparent, 'observe mode does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
-    ...when(mode.transparent, 'observe mode refuses no requests', '/rateLimits'),
     ...when(
       authentication.verifier === 'file',
       'authentication.verifier is file',
@@ -270,14 +275,9 @@ function permissionWarnings(
 }
 
 /** Returns warnings about roles that are not in the roles file. */
-function roleWarnings({ cache, rateLimits }: Settings, { roles }: RolesFile): readonly Warning[] {
+function roleWarnings({ cache }: Settings, { roles }: RolesFile): readonly Warning[] {
   const known = [...roles.keys()];
-  const named = [
-    ...cache.noCacheRoles.map((name, index) => ({ name, pointer: `/cache/noCacheRoles/${index}` })),
-    ...rateLimits.flatMap(({ roles: own = [] }, rule) =>
-      own.map((name, index) => ({ name, pointer: `/rateLimits/${rule}/roles/${index}` })),
-    ),
-  ];
+  const named = cache.noCacheRoles.map((name, index) => ({ name, pointer: `/cache/noCacheRoles/${index}` }));
   return named.flatMap(({ name, pointer }) =>
     known.includes(name)
       ? []

@@ -6,10 +6,13 @@ import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { LadderOptions } from '../ladder/ladder-options.ts';
 import type { LearnOptions } from '../learn/learn-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
+import type { Static, TSchema } from 'typebox';
+import type { Contract } from '../contract/load-contract.ts';
+import type { ErrorKind } from '../errors/catalogue.ts';
 import type { Fault } from '../model/fault.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Mode } from '../model/modes.ts';
-import type { RateLimitRule } from '../model/rate-limit-rule.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions } from '../permissions/permissions-options.ts';
@@ -34,6 +37,50 @@ export type Origin = Override['kind'] | 'file' | 'default';
 
 /** The location of a configuration error: a line in the file, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
+
+/** An error in the configuration. It never includes the invalid value, because the value may be a secret. */
+export interface ConfigProblem {
+  readonly pointer: string;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+/**
+ * The part of a feature that the configuration reads: the key and its options. The schema is the only declaration of
+ * the options. The type of the options, the JSON Schema of the file, the defaults and the documentation derive from it.
+ * Each property has a `default`, unless it is required or truly optional, and a `description`.
+ */
+export interface Configurable<Options extends TSchema = TSchema> {
+  /** The key in the configuration file. */
+  readonly name: string;
+  readonly options: Options;
+  /** The errors with which the feature's stages refuse requests. */
+  readonly errors?: readonly ErrorKind[];
+  /** True if changed options take effect only when the process starts. */
+  readonly needsRestart?: boolean;
+  /** Returns the errors in combinations of options, and in options that contradict other settings. */
+  check?(options: Static<Options>, settings: Settings): readonly ConfigProblem[];
+  /** Returns the errors that only the contract reveals, such as unknown operations. */
+  checkContract?(options: Static<Options>, contract: Pick<Contract, 'operations'>): readonly ConfigProblem[];
+  /** Returns explicit options that have no effect, and options that are probably mistakes. */
+  warn?(
+    options: Static<Options>,
+    about: { readonly settings: Settings; readonly roles: RolesFile },
+  ): readonly Warning[];
+}
+
+/** A warning about an option. */
+export interface Warning {
+  /** The JSON pointer to the option. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** A feature's options as configured, with all defaults. */
+export interface Configured {
+  readonly configurable: Configurable;
+  readonly options: unknown;
+}
 
 /** The complete configuration. It is valid and contains all defaults. */
 export interface Settings {
@@ -72,7 +119,6 @@ export interface Settings {
   readonly readableSecrets: 'refuse' | 'allow';
   readonly upstream: UpstreamOptions;
   readonly rewriteUrls: boolean;
-  readonly rateLimits: readonly RateLimitRule[];
   readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
   /** The options for the roles file. `file` is an absolute path. */
@@ -104,6 +150,8 @@ export interface Settings {
   readonly tracing: TracingOptions;
   /** The settings of individual operations, keyed by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
+  /** The options of the features, in the order of the features. */
+  readonly features: readonly Configured[];
   /** The name of the configuration file, as shown in messages. */
   readonly file: string;
   /** Returns the kind of source for the value at a JSON pointer such as `/listen/port`. */

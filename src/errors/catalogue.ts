@@ -27,7 +27,6 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   expectation_failed: { status: 417, title: 'Expectation failed' },
   too_many_attempts: { status: 429, title: 'Too many failed attempts' },
-  rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'Request header fields too large' },
   upstream_bad_request: { status: 400, title: 'Refused by the upstream' },
   upstream_unauthorized: { status: 401, title: 'Credentials refused by the upstream' },
@@ -61,6 +60,13 @@ export const ERRORS = {
 
 /** The code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
+
+/** An error that a feature adds to the catalogue. */
+export interface ErrorKind {
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+}
 
 /**
  * The codes for requests that fail authentication. They are the labels of the metric that counts these requests.

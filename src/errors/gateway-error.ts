@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from './catalogue.ts';
+import { ERRORS, type ErrorCode, type ErrorKind } from './catalogue.ts';
 
 /** A detail of an error. It never contains a value from the request or the response. */
 export interface ErrorDetail {
@@ -17,20 +17,24 @@ export interface ErrorDetail {
 /** The error that a stage throws to end a request. Only one function converts such errors to replies. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
-  readonly code: ErrorCode;
+  readonly code: string;
   readonly status: number;
+  /** The title of the error in the catalogue (RFC 9457). */
+  readonly title: string;
   readonly details: readonly ErrorDetail[];
   /** The response headers that belong to the error, such as `Allow`, `Retry-After` or `WWW-Authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    code: ErrorCode,
+    kind: ErrorCode | ErrorKind,
     text: string,
     options: { details?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(text, { cause: options.cause });
+    const { code, status, title } = typeof kind === 'string' ? { code: kind, ...ERRORS[kind] } : kind;
     this.code = code;
-    this.status = ERRORS[code].status;
+    this.status = status;
+    this.title = title;
     this.details = options.details ?? [];
     this.headers = options.headers ?? {};
   }
@@ -44,7 +48,7 @@ export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
 
 /** The end of a denial message in the `{errors: {message}}` format, as documented for the legacy server. */
 const OTHER_USER = '<br>Please log in as another user.';
-const DENIALS: ReadonlySet<string> = new Set<ErrorCode>(['permission_denied', 'credentials_required']);
+const DENIALS: ReadonlySet<string> = new Set(['permission_denied', 'credentials_required'] satisfies ErrorCode[]);
 
 /** Formats an error as the body of a reply in the given form (docs/rules.md §8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm) {
@@ -57,7 +61,7 @@ export function toErrorBody(error: GatewayError, requestId: string, form: ErrorF
   if (form === 'normalized') return json('application/json; charset=utf-8', { error: error.message, ...facts });
   return json('application/problem+json; charset=utf-8', {
     type: `urn:portico:error:${error.code}`,
-    title: ERRORS[error.code].title,
+    title: error.title,
     detail: error.message,
     ...facts,
   });

@@ -13,6 +13,8 @@ import { breakOff, isSent } from './connection.ts';
 /** Options for the headers that the gateway adds to every response. */
 export interface EdgeHeaderOptions extends ContractStatusOptions<Trace> {
   readonly contractStatusHeader: boolean;
+  /** Adds the headers of features. `headers` alternates names and values. */
+  readonly addFeatureHeaders?: (trace: Trace, headers: string[]) => void;
 }
 
 /** The functions needed to compute the `Contract-Status` header. */
@@ -248,8 +250,7 @@ export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHea
   const hasId = hasHeader(headers, 'x-request-id');
   headers.push('Via', '1.1 portico');
   if (!hasId) headers.push('X-Request-Id', trace.requestId);
-  const { rateLimit } = trace;
-  if (rateLimit !== undefined) headers.push('RateLimit-Policy', rateLimit.policy, 'RateLimit', rateLimit.state);
+  options.addFeatureHeaders?.(trace, headers);
   // A response from the cache or from the gateway itself was not checked during this request, so the contract status is
   // omitted.
   const checked = trace.responses !== undefined || trace.violations.length > 0;

@@ -150,11 +150,8 @@ export interface Trace {
   legacyAddress?: boolean | undefined;
   /** The names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
-  /**
-   * The budgets from `rateLimits` as header values (draft-ietf-httpapi-ratelimit-headers), and the rule that refused
-   * the request.
-   */
-  rateLimit?: { readonly policy: string; readonly state: string; readonly refusedBy: string | undefined } | undefined;
+  /** The features' own values; see `createTraceSlot`. */
+  slots: unknown[] | undefined;
   /** The error code of the reply. Undefined unless the reply is one of Portico's own errors. */
   error?: string | undefined;
   /** The cause of an internal error or of a failed check. It appears only in the log. */
@@ -204,7 +201,7 @@ export function createTrace(
     background: undefined,
     legacyAddress: undefined,
     redacted: undefined,
-    rateLimit: undefined,
+    slots: undefined,
     error: undefined,
     cause: undefined,
     status: undefined,

@@ -7,7 +7,6 @@ import type { Decision } from '../model/operation.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ShadowContract } from './shadow-contract.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
@@ -25,8 +24,6 @@ export interface CompiledGateway {
    * which they started. Unknown ids are ignored.
    */
   readonly recompile: (operationId: string) => void;
-  /** The limits configured in `rateLimits`. Undefined if `rateLimits` is not configured. */
-  readonly rateLimiter?: Pick<RateLimiter, 'rulesFor'> | undefined;
   /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
   /**

@@ -11,7 +11,6 @@ import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { type ExplainRequest, Forwarded, type Rehearsal } from './rehearsal.ts';
 import type { Reply } from './reply.ts';
-import { limitedRoles } from './stages/limit-rate.ts';
 import { pageKey } from './stored-reply.ts';
 import type { Target } from './targets.ts';
 import { DISABLED_METHOD } from './undocumented/admit.ts';
@@ -69,7 +68,7 @@ export async function explain(
     ...describePlan(plan, mode),
     step('credential', describeCredential(plan, rehearsed)),
     ...parameterSteps(trace, exchange),
-    ...(exchange === undefined ? [] : limitSteps(rehearsal.gateway, plan, limitedRoles(exchange.grants))),
+    ...(exchange === undefined ? [] : rehearsal.describe(plan, exchange).map(([name, text]) => step(name, text))),
     ...(exchange === undefined ? [] : [step('rule', describeRequirement(plan.operation.requires))]),
     ...permissionSteps(trace),
     ...boundSteps(plan, rehearsed),
@@ -193,19 +192,6 @@ function describeValues({ path, query }: ParameterValues): string {
 }
 
 /** Describes the rules in `rateLimits` that apply to the caller. */
-function limitSteps(
-  { rateLimiter }: Rehearsal['gateway'],
-  { operation, stages }: Plan,
-  roles: readonly string[],
-): ExplainStep[] {
-  if (!stages.includes('limit-rate')) return [];
-  return (rateLimiter?.rulesFor(operation.id) ?? [])
-    .filter((rule) => rule.roles === undefined || rule.roles.some((role) => roles.includes(role)))
-    .map(({ name, requests, windowSeconds, per }) =>
-      step('rate limit', `${name}: ${requests} requests in ${windowSeconds} s per ${per}`),
-    );
-}
-
 function permissionSteps({ permissions }: Trace): ExplainStep[] {
   return permissions?.decision === undefined ? [] : [step('permission', describeDecision(permissions.decision))];
 }

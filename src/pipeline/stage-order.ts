@@ -1,9 +1,8 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import type { PlanBodyCheck } from './request-rules.ts';
-import type { StagePlanner } from './stage.ts';
+import { ENGINE_STAGES, type FeatureStage, type StagePlanner } from './stage.ts';
 import { authorize, type Decide } from './stages/authorize.ts';
 import { boundPage } from './stages/bound-page.ts';
 import { cachePage, type CachePageServices } from './stages/cache-page.ts';
@@ -13,18 +12,26 @@ import { isolatePage, type IsolatePageServices } from './stages/isolate-page.ts'
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
-import { limitRate } from './stages/limit-rate.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
 import { type BodyLimits, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
-/** Returns the planners of all stages, outermost first. Only this function defines the order of the stages. */
-export function stagePlanners(services: StageServices): readonly StagePlanner[] {
+/**
+ * Returns the planners of all stages, outermost first: those of the engine, each preceded by the stages that features
+ * place before it.
+ */
+export function stagePlanners(services: StageServices, features: readonly FeatureStage[]): readonly StagePlanner[] {
+  return enginePlanners(services).flatMap((planner, index) =>
+    [features.filter(({ before }) => before === ENGINE_STAGES[index]), planner].flat(),
+  );
+}
+
+/** Returns the planners of the engine's stages, in the order of `ENGINE_STAGES`. */
+function enginePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     refuseDisabled(services.clock),
-    limitRate(services.rateLimiter),
     authorize(services.decide, services.challenge),
     validateBody(services.planBodyCheck, services.bodyLimits),
     refuseDuplicate(services.uploads),
@@ -44,8 +51,6 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
 /** The services that the stages need. */
 export interface StageServices
   extends CachePageServices, ForwardServices, IsolatePageServices, TranslateFailureServices, ValidateResponseServices {
-  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
-  readonly rateLimiter: RateLimiter | undefined;
   readonly decide: Decide;
   readonly planBodyCheck: PlanBodyCheck;
   readonly bodyLimits: BodyLimits;

@@ -2,7 +2,8 @@ import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overridden, OverrideTarget } from '../overrides/override-effect.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, PassthroughExchange } from './exchange.ts';
+import type { Grants } from '../permissions/decide.ts';
 import type { Reply } from './reply.ts';
 
 /**
@@ -14,6 +15,46 @@ export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 
 /** A stage of a plan. It wraps the handler that runs the rest of the plan. */
 export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
+
+/** The names of the engine's stages, outermost first. */
+export const ENGINE_STAGES = [
+  'refuse-disabled',
+  'authorize',
+  'validate-body',
+  'refuse-duplicate',
+  'bound-page',
+  'purge-tags',
+  'redact-fields',
+  'rewrite-addresses',
+  'cache-page',
+  'coalesce',
+  'isolate-page',
+  'translate-failure',
+  'validate-response',
+  'forward',
+] as const;
+
+/** The name of one of the engine's stages. */
+type StageName = (typeof ENGINE_STAGES)[number];
+
+/** A stage that a feature adds to plans. */
+export interface FeatureStage {
+  readonly name: string;
+  /** The stage of the engine that this stage precedes. */
+  readonly before: StageName;
+  /** Returns the stage for an operation, or undefined if the operation does not need it. */
+  plan(planned: PlannedOperation): Stage | undefined;
+  /** Returns the stage for undocumented paths, or undefined if they do not need it. */
+  planUndocumented?(planned: PlannedPassthrough): Stage<PassthroughExchange> | undefined;
+}
+
+/** What a feature's stage needs to know about the plan for undocumented paths. */
+export interface PlannedPassthrough {
+  /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
+  readonly transparent: boolean;
+  /** Returns what the caller may do. */
+  grantsOf(exchange: PassthroughExchange): Grants;
+}
 
 /** Decides whether an operation needs a stage. The `plan` method returns undefined if it does not. */
 export interface StagePlanner {

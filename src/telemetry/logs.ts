@@ -52,6 +52,8 @@ export interface AccessLogOptions {
   readonly principalNames: boolean;
   /** Returns the fingerprint of a violation in the ledger. */
   readonly fingerprintOf: (trace: Trace, violation: Violation) => string;
+  /** Returns the members of features, as JSON text that starts with a comma. */
+  readonly featureMembers?: (trace: Trace) => string;
   /** Returns the keyed hash that replaces a principal's name. Defaults to a hash with a new key. */
   readonly nameTag?: ReturnType<typeof createNameTag>;
 }
@@ -74,7 +76,7 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * member of an object for each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { operations, stream, level, clock, principalNames, fingerprintOf, nameTag: tag = createNameTag() } = options;
+  const { operations, stream, level, clock, principalNames, nameTag: tag = createNameTag() } = options;
   // The members that describe a documented operation are serialized once rather than for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
@@ -98,7 +100,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       const targetMembers =
         named ?? target(operation ?? UNDOCUMENTED, method, shapeOf(trace.target?.split('?', 1)[0] ?? ''));
       const callerText = caller === undefined ? '' : callerMember(caller);
-      const line = membersOf(trace, targetMembers, callerText, fingerprintOf);
+      const line = membersOf(trace, targetMembers, callerText, options);
       stream.write(`{"level":"${severity}","time":"${time()}",${line},"msg":"request"}\n`);
     },
   };
@@ -127,7 +129,7 @@ function membersOf(
   trace: Trace,
   targetMembers: string,
   callerMember: string,
-  fingerprintOf: AccessLogOptions['fingerprintOf'],
+  { fingerprintOf, featureMembers }: Pick<AccessLogOptions, 'fingerprintOf' | 'featureMembers'>,
 ): string {
   const { requestId, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
   const id = PLAIN.test(requestId) ? `"${requestId}"` : JSON.stringify(requestId);
@@ -143,7 +145,7 @@ function membersOf(
   if (cache?.shared === true) line += ',"cacheShared":true';
   if (upstream !== undefined) line += exchangeOf(upstream);
   if (trace.failure !== undefined) line += `,"upstreamFailure":${JSON.stringify(trace.failure)}`;
-  if (trace.rateLimit?.refusedBy !== undefined) line += `,"rateLimit":"${trace.rateLimit.refusedBy}"`;
+  if (featureMembers !== undefined) line += featureMembers(trace);
   if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;
   if (trace.legacyAddress === true) line += ',"legacyAddress":true';
   if (trace.error !== undefined) line += `,"error":"${trace.error}"`;

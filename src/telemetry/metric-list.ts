@@ -313,12 +313,6 @@ export const METRICS = {
     labels: ['outcome'],
     help: 'Spans for the OTLP receiver: exported, failed (not accepted) or dropped (too many were waiting); 0 without tracing.',
   },
-  rateLimited: {
-    name: 'portico_rate_limited_total',
-    type: 'counter',
-    labels: ['rule', 'operation'],
-    help: 'Requests refused by a rule in rateLimits. The metric exists only if there are rules.',
-  },
   redisUp: {
     name: 'portico_redis_up',
     type: 'gauge',

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Trace } from '../model/trace.ts';
 import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
-import { type CounterFamily, createCounterFamily, seriesOf, UNDOCUMENTED } from './metric-families.ts';
+import { createFeatureMetrics, type FeatureMetrics } from './feature-metrics.ts';
+import { createCounterFamily, seriesOf } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
@@ -17,8 +18,8 @@ export interface Metrics {
   watch(sources: MetricSources): void;
   /** Counters for the ladder's promotions, demotions and alerts. */
   readonly ladder: LadderCounters;
-  /** Counts a request refused by a rule in `rateLimits`. */
-  rateLimited(rule: string, operation: string | undefined): void;
+  /** The metrics of the features. */
+  readonly features: FeatureMetrics;
   /** Counts a reload of the configuration. */
   reloaded(outcome: 'applied' | 'refused'): void;
   /**
@@ -59,6 +60,7 @@ const LADDER_SHARE = 5;
  */
 export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metrics {
   const registry = new Registry();
+  const features = createFeatureMetrics(registry);
   const reloads = createCounterFamily(METRICS.reloads, [['applied', 'refused']]);
   let options: MetricsOptions = { ...given, operations: given.operations.map(labelFacts) };
   let last = { seconds: 0, bytes: 0 };
@@ -74,18 +76,10 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     const share = Math.floor(maxSeries / LADDER_SHARE);
     return createLadderMetrics(ids, gauges, share, earlier);
   };
-  const createLimits = (earlier?: CounterFamily) => {
-    const { rateLimitRules: rules = [] } = options;
-    const ids = [...options.operations.map(({ id }) => id), UNDOCUMENTED];
-    const family = rules.length === 0 ? undefined : createCounterFamily(METRICS.rateLimited, [rules, ids]);
-    if (earlier !== undefined) family?.add(earlier);
-    return family;
-  };
-  let limits = createLimits();
   let ladder = createLadder();
   /** All metrics except the request metrics and those in the registry. */
-  const others = () => [ladder, reloads, redis, limits].filter((one) => one !== undefined);
-  const fixed = () => gauges.series + seriesOf(others());
+  const others = () => [ladder, reloads, redis].filter((one) => one !== undefined);
+  const fixed = () => gauges.series + features.series() + seriesOf(others());
   // The counters always read the latest options, so that reloads of the baseline are taken into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
   let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
@@ -100,12 +94,11 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       promoted: (check) => ladder.promoted(check),
       alerted: (check) => ladder.alerted(check),
     },
-    rateLimited: (rule, operation) => limits?.inc(rule, operation ?? UNDOCUMENTED),
+    features,
     reloaded: (outcome) => reloads.inc(outcome),
     configure: (next) => {
       const { operations, permissions } = options;
       options = { ...next, ...withEarlierLabels(options, next) };
-      limits = createLimits(limits);
       if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
       ladder = createLadder(ladder);
       ownSeries = ownSeriesOf(counted(), maxSeries - fixed());

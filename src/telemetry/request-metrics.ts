@@ -39,8 +39,8 @@ export interface MetricsOptions {
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
-  /** The names of the rules in `rateLimits`. */
-  readonly rateLimitRules?: readonly string[];
+  /** The codes of the errors that features add to the catalogue. */
+  readonly featureErrors?: readonly string[];
   /** The upstream's release label (`release` in the configuration). */
   readonly release: string;
   /** A digest of the configuration in use. */
@@ -212,7 +212,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
       STATUS_CLASSES.filter((name) => name !== 'aborted'),
     ),
     failures: counter(METRICS.failures, FAILURE_KINDS),
-    errors: counter(METRICS.errors, [...Object.keys(ERRORS), OTHER]),
+    errors: counter(METRICS.errors, [...Object.keys(ERRORS), ...(options.featureErrors ?? []), OTHER]),
   };
 
   const known = new Set(own.map(({ id }) => id));

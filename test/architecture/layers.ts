@@ -27,7 +27,10 @@ const LAYERS: readonly (readonly string[])[] = [
   FEATURES,
   ['pipeline', 'config'],
   ['http', 'console', 'walk', 'doctor', 'audit'],
-  ['assembly'],
+  ['engine'],
+  ['assembly', 'features'],
+  ['features.ts'],
+  ['portico-settings.ts'],
   ['gateway.ts'],
   ['cli', 'portico.ts'],
 ];

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { type Settings, withUpstreamUrl } from '../../src/config/settings.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 

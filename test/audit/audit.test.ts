@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadPermissions, readRoles } from '../../src/assembly/load-start.ts';
 import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
 import type { AuditSubject } from '../../src/audit/audit-rule.ts';
-import { readSettings } from '../../src/config/load-settings.ts';
+import { readSettings } from '../../src/portico-settings.ts';
 import type { PlainObject } from '../../src/lib/plain-object.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';

@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reload } from '../../src/assembly/reload.ts';
-import { readSettings } from '../../src/config/load-settings.ts';
+import { readSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import type { ContractOptions } from '../../src/contract/contract-options.ts';
 import { type Contract, loadContract } from '../../src/contract/load-contract.ts';

@@ -12,13 +12,17 @@ export interface Finished {
   readonly err: string;
 }
 
-/** Starts the program through its launcher in an empty folder, with only the given environment variables. */
+/**
+ * Starts the program through its launcher in an empty folder, with only the given environment variables. `program` is
+ * the launcher, by default that of this checkout.
+ */
 export function startPortico(
   args: readonly string[],
   env: Record<string, string> = {},
+  program = launcher,
 ): ChildProcessWithoutNullStreams {
   const cwd = mkdtempSync(join(tmpdir(), 'portico-cli-'));
-  const child = spawn(process.execPath, [launcher, ...args], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } });
   child.once('close', () => rmSync(cwd, { recursive: true, force: true }));
   return child;
 }

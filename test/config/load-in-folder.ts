@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings, type SettingsSources } from '../../src/config/load-settings.ts';
+import type { SettingsSources } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadPermissions, loadStart } from '../../src/assembly/load-start.ts';
-import { readSettings } from '../../src/config/load-settings.ts';
+import { readSettings } from '../../src/portico-settings.ts';
 import { PUBLIC_PASSWORDS } from '../../src/config/secrets.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';

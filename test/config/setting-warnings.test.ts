@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { settingWarnings } from '../../src/config/setting-warnings.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { packageRoot } from '../../src/files/package-root.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/config/load-settings.ts';
+import { readSettings } from '../../src/portico-settings.ts';
 import type { Answer } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';

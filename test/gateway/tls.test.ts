@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSettings, readSettings } from '../../src/config/load-settings.ts';
+import { loadSettings, readSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { createGateway } from '../../src/gateway.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { assembleGateway } from '../../src/gateway.ts';
 import { writeEveryStage } from '../builders/every-stage.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { CHECK_NAMES, type CheckLevel, type CheckName } from '../../src/model/checks.ts';
 import type { Answer } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import type { Answer, Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, htmlPage } from '../builders/error-shapes.ts';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/errors/catalogue.ts';
+import { FEATURES } from '../../src/features.ts';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
 import type { CheckVerdict, Trace } from '../../src/model/trace.ts';
 import { type AccessLogOptions, createAccessLog, createLineBatch, LOG_LEVELS } from '../../src/telemetry/logs.ts';
@@ -259,7 +260,6 @@ describe('the access log file', () => {
         requestId: upstream.requestId,
       },
       upstreamFailure: trace.failure,
-      rateLimit: trace.rateLimit?.refusedBy,
       redacted: trace.redacted?.length || undefined,
       legacyAddress: trace.legacyAddress || undefined,
       error: trace.error,
@@ -318,7 +318,6 @@ describe('the access log file', () => {
         }),
       ),
       failure: perhaps(fc.constantFrom({ cause: 'dns_error', code: 'ENOTFOUND' }, { cause: 'connection_terminated' })),
-      rateLimit: perhaps(fc.record({ refusedBy: perhaps(fc.constant('all')) })),
       redacted: perhaps(fc.array(text, { maxLength: 3 })),
       legacyAddress: perhaps(fc.boolean()),
       error: perhaps(fc.constantFrom(...Object.keys(ERRORS))),
@@ -346,7 +345,10 @@ describe('the access log file', () => {
       const source = readText('src/telemetry/logs.ts');
       const written = new Set([...source.matchAll(/"(\w+)":/g)].map(([, name = '']) => name));
       const rows = tableBy(sectionOf(readText('docs/operations.md'), 'The log'), 'field');
-      const described = rows.flatMap(({ field = '' }) => field.split(', '));
+      const ofFeatures = FEATURES.flatMap(({ logFields = [] }) => logFields);
+      const all = rows.flatMap(({ field = '' }) => field.split(', '));
+      expect(all).toEqual(expect.arrayContaining(ofFeatures));
+      const described = all.filter((field) => !ofFeatures.includes(field));
       const nested = ['shape', 'attempts'];
       expect(new Set([...described, ...nested])).toEqual(written);
       expect(described.toSorted()).toEqual(Object.keys(expectedMembers(finishedTrace(), TEMPLATE)).toSorted());

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { FEATURES } from '../../src/features.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
 import { readText, tableBy } from '../readme/tables.ts';
 
 describe('the page of metrics', () => {
   const rows = tableBy(readText('docs/metrics.md'), 'metric');
-  const metrics = Object.values(METRICS);
+  const metrics = [...Object.values(METRICS), ...FEATURES.flatMap(({ metrics: own = [] }) => own)];
 
   it('lists every metric with its type and labels, and no other', () => {
     const documented = rows.map(({ metric, type, labels }) => `${metric} ${type} ${labels}`);

@@ -25,7 +25,6 @@ const optionsOf = (mode: 'observe' | 'staging' | 'strict'): MetricsOptions => ({
   version: '0.0.0',
   contractVersion: 'v2',
   release: '4.1',
-  rateLimitRules: ['all'],
   buckets: [0.01, 1],
 });
 

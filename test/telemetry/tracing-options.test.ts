@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changedKeys } from '../../src/config/changed-keys.ts';
-import { readSettings } from '../../src/config/load-settings.ts';
+import { readSettings } from '../../src/portico-settings.ts';
 import {
   exportsSpans,
   headersOf,

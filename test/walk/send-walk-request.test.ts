@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { toWalkSettings } from '../../src/walk/send-walk-request.ts';
 
 describe('the settings of a walk', () => {

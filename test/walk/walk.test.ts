@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { assembleGateway } from '../../src/gateway.ts';

@@ -1,5 +1,6 @@
 import type { Override } from '../../config/config-sources.ts';
-import { readSettings, type SettingsReading } from '../../config/load-settings.ts';
+import type { SettingsReading } from '../../config/load-settings.ts';
+import { readSettings } from '../../portico-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { MODE_NAMES } from '../../model/modes.ts';

@@ -106,7 +106,7 @@ const MAX_PAGES = 1000;
  * circuit, because these affect all pages. It does not contain contract violations either, because a response with a
  * violation comes from a working upstream, and the ladder must be able to count the refused responses.
  */
-const PAGE_FAILURES: ReadonlySet<ErrorCode> = new Set([
+const PAGE_FAILURES: ReadonlySet<string> = new Set<ErrorCode>([
   'upstream_error',
   'upstream_reset',
   'upstream_response_too_large',

@@ -1,8 +1,6 @@
 import type { Checks } from '../../model/checks.ts';
 import type { PassthroughExchange } from '../exchange.ts';
-import type { Handler, Stage } from '../stage.ts';
-import type { RateLimiter } from '../rate-limiter.ts';
-import { limitBy, limitedRoles } from '../stages/limit-rate.ts';
+import { ENGINE_STAGES, type FeatureStage, type Handler, type Stage } from '../stage.ts';
 import { authorize, type UndocumentedAccess } from './authorize.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
 import type { AllowEntry } from './policy.ts';
@@ -26,27 +24,35 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
-  /** Counts requests against `rateLimits`. Undefined if `rateLimits` is not configured. */
-  readonly rateLimiter?: RateLimiter | undefined;
+  /** The stages of features. Their places relative to the engine's stages are those in the plans of operations. */
+  readonly features?: readonly FeatureStage[];
   readonly purge: UndocumentedPurge;
 }
 
 /** Compiles the plan for undocumented paths, using only the stages that apply. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
-  const { transparent, checks, allow, access, rateLimiter, purge } = parts;
+  const { transparent, checks, allow, access, features = [], purge } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
   const needsPermission = checks.permissions !== 'off' && allow.some(({ permission }) => permission !== undefined);
   const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
-  const rules = rateLimiter?.rulesFor(undefined) ?? [];
-  if (rateLimiter !== undefined && !transparent && rules.length > 0) {
-    const rolesOf = ({ principal }: PassthroughExchange) =>
-      limitedRoles(access.grantsOf(principal, checks.permissions));
-    stages.push(['limit-rate', limitBy((exchange) => rateLimiter.count(rules, exchange, rolesOf(exchange)))]);
+  const grantsOf = ({ principal }: PassthroughExchange) => access.grantsOf(principal, checks.permissions);
+  /** Adds a stage of the engine, if it is needed, after the features' stages that precede it in every plan. */
+  const add = (place: FeatureStage['before'], name: string, stage?: Stage<PassthroughExchange>) => {
+    for (const one of features) {
+      const own = one.before === place ? one.planUndocumented?.({ transparent, grantsOf }) : undefined;
+      if (own !== undefined) stages.push([one.name, own]);
+    }
+    if (stage !== undefined) stages.push([name, stage]);
+  };
+  const isAuthorized = access.serviceCredential || needsPermission;
+  const mayPurge = transparent || allow.some(({ method }) => mayWrite(method));
+  for (const place of ENGINE_STAGES) {
+    if (place === 'authorize') add(place, place, isAuthorized ? authorize(checks.permissions, access) : undefined);
+    else if (place === 'purge-tags') add(place, place, mayPurge ? purgeTags(purge) : undefined);
+    else if (place === 'rewrite-addresses')
+      add(place, transparent ? 'find-addresses' : place, transparent ? findAddresses(parts) : rewriteAddresses(parts));
+    else add(place, place);
   }
-  if (access.serviceCredential || needsPermission) stages.push(['authorize', authorize(checks.permissions, access)]);
-  if (transparent || allow.some(({ method }) => mayWrite(method))) stages.push(['purge-tags', purgeTags(purge)]);
-  if (transparent) stages.push(['find-addresses', findAddresses(parts)]);
-  else stages.push(['rewrite-addresses', rewriteAddresses(parts)]);
   return {
     operation: undefined,
     cache: undefined,

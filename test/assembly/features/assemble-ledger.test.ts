@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { assembleLedger } from '../../../src/assembly/features/assemble-ledger.ts';
-import { loadSettings } from '../../../src/config/load-settings.ts';
+import { loadSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';

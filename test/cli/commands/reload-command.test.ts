@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
-import { readSettings } from '../../../src/config/load-settings.ts';
+import { readSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/config/settings.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';

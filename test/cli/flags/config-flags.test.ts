@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { withAssembly } from '../../../src/cli/flags/config-flags.ts';
-import { readSettings } from '../../../src/config/load-settings.ts';
+import { readSettings } from '../../../src/portico-settings.ts';
 
 // A command that connected to Redis would write a log line to its output, which is often JSON for other programs.
 it('a command that inspects the gateway does not connect to Redis', async () => {

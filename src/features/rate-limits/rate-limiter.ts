@@ -1,12 +1,28 @@
 import { createRequire } from 'node:module';
 import type * as RateLimiterFlexible from 'rate-limiter-flexible';
-import { GatewayError } from '../errors/gateway-error.ts';
-import { createLruMap } from '../lib/bounded-maps.ts';
-import { networkOf } from '../lib/network-address.ts';
-import { countedAs } from '../model/principal.ts';
-import type { RateLimitRule } from '../model/rate-limit-rule.ts';
-import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
-import type { KnownRequest } from './exchange.ts';
+import type { ErrorKind } from '../../errors/catalogue.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { createLruMap } from '../../lib/bounded-maps.ts';
+import { networkOf } from '../../lib/network-address.ts';
+import { countedAs } from '../../model/principal.ts';
+import { createTraceSlot } from '../../model/trace-slot.ts';
+import type { KnownRequest } from '../../pipeline/exchange.ts';
+import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
+import type { RateLimitRule } from './options.ts';
+
+/** The error of a request that exceeds a budget. */
+export const RATE_LIMITED: ErrorKind = { code: 'rate_limited', status: 429, title: 'Too many requests' };
+
+/** The budgets that a request used, as header values (draft-ietf-httpapi-ratelimit-headers). */
+interface UsedBudgets {
+  readonly policy: string;
+  readonly state: string;
+  /** The rule that refused the request. */
+  readonly refusedBy: string | undefined;
+}
+
+/** The place of the budgets in a request's trace. */
+export const BUDGETS = createTraceSlot<UsedBudgets>();
 
 /** Counts requests against the rules in `rateLimits`. */
 export interface RateLimiter {
@@ -69,14 +85,14 @@ export function createRateLimiter({
       );
       if (counted.length === 0) return;
       const refused = counted.filter(({ isUsedUp }) => isUsedUp).sort((a, b) => b.seconds - a.seconds)[0];
-      request.trace.rateLimit = {
+      BUDGETS.set(request.trace, {
         policy: counted.map(({ rule }) => `"${rule.name}";q=${rule.requests};w=${rule.windowSeconds}`).join(', '),
         state: counted.map(({ rule, left, seconds }) => `"${rule.name}";r=${left};t=${seconds}`).join(', '),
         refusedBy: refused?.rule.name,
-      };
+      });
       if (refused === undefined) return;
       if (!isPeek) onLimited(refused.rule.name, request.trace.operation);
-      throw new GatewayError('rate_limited', `Too many requests. Try again in ${refused.seconds} seconds.`, {
+      throw new GatewayError(RATE_LIMITED, `Too many requests. Try again in ${refused.seconds} seconds.`, {
         headers: { 'Retry-After': String(refused.seconds) },
       });
     },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Call } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { startFakeUpstream } from '../builders/fake-upstream.ts';
-import { sharedBy, startFleet } from '../builders/fleet.ts';
-import { needsProgram } from '../builders/needs-program.ts';
-import { startRedisServer } from '../builders/redis-server.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { eventually, until } from '../builders/until.ts';
+import type { Answer, Call } from '../../builders/call.ts';
+import { exampleAnswer } from '../../builders/example-answer.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { sharedBy, startFleet } from '../../builders/fleet.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { startRedisServer } from '../../builders/redis-server.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
+import { eventually, until } from '../../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const IDEAS = '/services/v2/idea.json';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RateLimitRule } from '../../../src/model/rate-limit-rule.ts';
-import { createRateLimiter } from '../../../src/pipeline/rate-limiter.ts';
-import { limitRate } from '../../../src/pipeline/stages/limit-rate.ts';
+import { limitRate } from '../../../src/features/rate-limits/limit-rate.ts';
+import type { RateLimitRule } from '../../../src/features/rate-limits/options.ts';
+import { BUDGETS, createRateLimiter } from '../../../src/features/rate-limits/rate-limiter.ts';
 import type { Redis } from '../../../src/redis/connect-redis.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
@@ -48,7 +48,6 @@ describe('limit-rate', () => {
       redis: undefined,
       onLimited: () => undefined,
     });
-    expect(limitRate(undefined).plan(plannedWith())).toBeUndefined();
     expect(limitRate(other).plan(plannedWith())).toBeUndefined();
     expect(limitRate(limiter).plan(plannedWith({ transparent: true }))).toBeUndefined();
     expect(limitRate(limiter).plan(plannedWith())).toBeDefined();
@@ -88,7 +87,7 @@ describe('limit-rate', () => {
     const { handle, exchangeOf, passed, limited } = stageWith([RULE]);
     const first = exchangeOf('alice');
     await handle(first);
-    expect(first.trace.rateLimit).toEqual({
+    expect(BUDGETS.get(first.trace)).toEqual({
       policy: '"all";q=3;w=60',
       state: '"all";r=2;t=60',
       refusedBy: undefined,
@@ -99,7 +98,7 @@ describe('limit-rate', () => {
     const error = await failureOf(handle(refused));
     expect(error).toMatchObject({ code: 'rate_limited', status: 429 });
     expect(Number((error as { headers?: Record<string, string> }).headers?.['Retry-After'])).toBeGreaterThan(50);
-    expect(refused.trace.rateLimit?.refusedBy).toBe('all');
+    expect(BUDGETS.get(refused.trace)?.refusedBy).toBe('all');
     expect(limited).toHaveLength(6);
   });
 

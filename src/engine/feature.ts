@@ -1,0 +1,57 @@
+import type { Logger } from 'pino';
+import type { Static, TSchema } from 'typebox';
+import type { Configurable, Settings } from '../config/settings.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Plan } from '../pipeline/plan.ts';
+import type { FeatureStage } from '../pipeline/stage.ts';
+import type { Redis } from '../redis/connect-redis.ts';
+import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
+import type { MetricEntry } from '../telemetry/metric-list.ts';
+
+/**
+ * A part of Portico that can be taken out: one folder in `features/`, one exported value, and one line in
+ * `features.ts`. The engine knows features only through this interface.
+ */
+export interface Feature<Options extends TSchema = TSchema> extends Configurable<Options> {
+  readonly metrics?: readonly MetricEntry[];
+  /** The names of the members that the feature adds to lines of the access log. */
+  readonly logFields?: readonly string[];
+  /**
+   * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options or the
+   * contract; the earlier run is closed once no new request uses it. Returns undefined if the options leave the feature
+   * without work.
+   */
+  start(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
+}
+
+/** What the engine gives to a feature that starts. */
+export interface FeatureContext<Options> {
+  readonly options: Options;
+  readonly settings: Settings;
+  readonly operations: readonly Operation[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The Redis server through which gateways share state. Undefined if none is configured. */
+  readonly redis: Redis | undefined;
+  readonly metrics: FeatureMetrics;
+}
+
+/** A feature at work. Every member is optional; the engine calls only those that exist. */
+export interface RunningFeature {
+  readonly stages?: readonly FeatureStage[];
+  /**
+   * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.
+   * If undefined, `stages` have no effects.
+   */
+  readonly passiveStages?: readonly FeatureStage[];
+  /** Returns what `portico explain` says about a request besides the verdict, each with the name of its subject. */
+  describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
+  /** Adds headers to a reply. `headers` alternates names and values. */
+  addHeaders?(trace: Trace, headers: string[]): void;
+  /** Returns members for a request's line in the access log. They must not contain data from messages. */
+  logMembers?(trace: Trace): Readonly<Record<string, string | number | boolean>> | undefined;
+  close?(): Promise<void> | void;
+}

@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import { optionsOf } from '../config/configurable.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Contract } from '../contract/load-contract.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Trace } from '../model/trace.ts';
+import { toCauseLine } from '../privacy/cause-line.ts';
+import type { Redis } from '../redis/connect-redis.ts';
+import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
+import type { FeatureStage } from '../pipeline/stage.ts';
+import type { Feature, RunningFeature } from './feature.ts';
+
+/** The features at work under one configuration. */
+export interface RunningFeatures {
+  readonly stages: readonly FeatureStage[];
+  /** The stages without effects that `portico explain` runs. */
+  readonly passive: readonly FeatureStage[];
+  /** Returns what the features say about a request in `portico explain`. */
+  describe: NonNullable<RunningFeature['describe']>;
+  /** Adds the features' headers to a reply. `headers` alternates names and values. */
+  addHeaders(trace: Trace, headers: string[]): void;
+  /** Returns the features' members for a request's line in the access log, as JSON text that starts with a comma. */
+  logMembers(trace: Trace): string;
+  /** Closes the features that `next` does not use. Without `next`, closes all of them, in reverse order. */
+  close(next?: RunningFeatures): Promise<void>;
+  /** The run of each feature. */
+  readonly runs: readonly FeatureRun[];
+}
+
+/** One run of a feature, and what it was started with. */
+interface FeatureRun {
+  readonly feature: Feature;
+  readonly startedWith: unknown;
+  readonly running: RunningFeature | undefined;
+}
+
+interface StartParts {
+  readonly settings: Settings;
+  readonly contract: Pick<Contract, 'operations' | 'version'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redis: Redis | undefined;
+  readonly metrics: FeatureMetrics;
+}
+
+/**
+ * Starts the features in their order. A feature whose options and contract are those of the earlier run goes on
+ * unchanged.
+ */
+export function runFeatures(
+  features: readonly Feature[],
+  { settings, contract, ...services }: StartParts,
+  earlier?: RunningFeatures,
+): RunningFeatures {
+  const runs = features.map((feature): FeatureRun => {
+    const options = optionsOf(settings, feature);
+    const startedWith = [options, contract.version];
+    const before = earlier?.runs.find((run) => run.feature === feature);
+    if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
+    const { operations } = contract;
+    return { feature, startedWith, running: feature.start({ ...services, options, settings, operations }) };
+  });
+  const running = runs.flatMap((run) => run.running ?? []);
+  const withHeaders = running.filter((one) => one.addHeaders !== undefined);
+  const withMembers = running.filter((one) => one.logMembers !== undefined);
+  return {
+    runs,
+    stages: running.flatMap(({ stages = [] }) => stages),
+    passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
+    describe: (plan, exchange) => running.flatMap((one) => one.describe?.(plan, exchange) ?? []),
+    addHeaders(trace, headers) {
+      for (const one of withHeaders) one.addHeaders?.(trace, headers);
+    },
+    logMembers(trace) {
+      let text = '';
+      for (const one of withMembers)
+        for (const [name, value] of Object.entries(one.logMembers?.(trace) ?? {}))
+          text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+      return text;
+    },
+    async close(next) {
+      for (const run of runs.toReversed()) {
+        if (next?.runs.includes(run) === true) continue;
+        try {
+          await run.running?.close?.();
+        } catch (error) {
+          services.logger.error(
+            { feature: run.feature.name, cause: toCauseLine(error) },
+            'a feature could not be closed',
+          );
+        }
+      }
+    },
+  };
+}

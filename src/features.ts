@@ -1,0 +1,20 @@
+import type { Static, TSchema } from 'typebox';
+import type { Feature } from './engine/feature.ts';
+import { rateLimits } from './features/rate-limits/rate-limits.ts';
+
+/** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
+const list = [rateLimits] as const;
+
+/** All features of Portico. */
+export const FEATURES: readonly Feature[] = list;
+
+/** The features' keys in a configuration that a program passes. The defaults fill in what is missing. */
+export type FeatureConfig = {
+  readonly [Listed in (typeof list)[number] as Listed['name']]?: Given<Static<Listed['options'] & TSchema>>;
+};
+
+type Given<Value> = Value extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]?: Given<Value[Key]> }
+    : Value;
