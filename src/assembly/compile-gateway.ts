@@ -254,6 +254,7 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
     operation,
     checks: settings.checksFor(operation.id),
     errors: settings.errorsFor(operation.id),
+    translation: settings.translationFor(operation.id),
     transparent,
     serviceCredential: settings.upstream.credentials.kind === 'service' && operation.identityIndependent,
     maxPageSize: toPagingOptions(settings.pageBounds, own.pageBounds).maxPageSize,

@@ -233,6 +233,11 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     checksFor: (id) => (id === undefined ? undefined : checksById.get(id)) ?? checks,
     errors,
     errorsFor: (id) => (id === undefined ? undefined : operations.get(id)?.errors) ?? errors,
+    translationFor: (id) => {
+      const own = operations.get(id)?.errors;
+      if ((own ?? errors) === 'normalized') return 'enforce';
+      return own === undefined && mode.transparent ? 'report' : 'off';
+    },
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',

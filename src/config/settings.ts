@@ -11,7 +11,7 @@ import type { Contract } from '../contract/load-contract.ts';
 import type { ErrorKind } from '../errors/catalogue.ts';
 import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
-import type { Checks, ErrorStyle } from '../model/checks.ts';
+import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Mode } from '../model/modes.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
@@ -94,6 +94,11 @@ export interface Settings {
   readonly errors: ErrorStyle;
   /** Returns an operation's error response style. */
   errorsFor(operationId: string | undefined): ErrorStyle;
+  /**
+   * Returns the level of the translation of an operation's errors: `enforce` if they are normalized. Otherwise, `report`
+   * if they are kept only because the mode forwards everything unchanged, and `off` if they are kept on purpose.
+   */
+  translationFor(operationId: string): CheckLevel;
   /** True if the reference server is the upstream because `upstream.url` is not set. */
   readonly embedded: boolean;
   /**

@@ -3,6 +3,7 @@ import { endOfDay, isDay } from '../lib/clock.ts';
 import {
   type AcceptedViolation,
   type Baseline,
+  isContractViolation,
   isOutage,
   type LedgerEntry,
   type LedgerSnapshot,
@@ -58,7 +59,17 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const { dropped, releases, takenAt } = snapshot;
     const shown = pageOf(rows, page, PAGE_SIZE);
     const replicas = (snapshot.replicas ?? []).map((one) => one.replica);
-    res.json({ ...shown, ...sorting, facets, releases, replicas, dropped, takenAt, all: all.length, acceptance });
+    res.json({
+      ...shown,
+      ...sorting,
+      facets,
+      releases,
+      replicas,
+      dropped,
+      takenAt,
+      all: all.filter(isContractViolation).length,
+      acceptance,
+    });
   });
 
   router.get('/:fingerprint', async ({ params: { fingerprint } }, res) => {
@@ -300,13 +311,18 @@ type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';
 const FACETS: readonly Facet[] = ['category', 'direction', 'operation', 'check', 'state'];
 
-/** Returns the rows that match all filters, and the number of rows for each value of each filter. */
+/**
+ * Returns the rows that match all filters, and the number of rows for each value of each filter. Rows that are not
+ * violations of the contract are returned only if the filter names their check: `upstream` for failures of the upstream,
+ * and `errors` for status changes.
+ */
 export function filterViolations(
   rows: readonly ViolationRow[],
   filter: ViolationFilter,
 ): { readonly rows: readonly ViolationRow[]; readonly facets: Facets } {
   const matches = (row: ViolationRow, without?: Facet) =>
     FACETS.every((facet) => facet === without || filter[facet] === '' || valueOf(row, facet) === filter[facet]) &&
+    (without === 'check' || filter.check !== '' || isContractViolation(row)) &&
     (filter.release === '' || Object.hasOwn(row.releases, filter.release)) &&
     containsText(row, filter.text.toLowerCase());
   const facets = FACETS.map((facet) => {
@@ -323,6 +339,7 @@ export function filterViolations(
 function valueOf(row: ViolationRow, facet: Facet): string {
   if (facet === 'state') return isNew(row) ? 'new' : 'accepted';
   if (facet === 'operation') return row.operation ?? UNDOCUMENTED;
+  if (facet === 'check' && isOutage(row)) return 'upstream';
   return row[facet];
 }
 

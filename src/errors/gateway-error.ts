@@ -24,6 +24,11 @@ export class GatewayError extends Error {
   readonly details: readonly ErrorDetail[];
   /** The response headers that belong to the error, such as `Allow`, `Retry-After` or `WWW-Authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
+  /**
+   * The status of the upstream's response that this error replaces. It is set by the translation of errors. Undefined if
+   * the upstream did not respond, or if the error is not about its response.
+   */
+  replacedStatus: number | undefined;
 
   constructor(
     kind: ErrorCode | ErrorKind,
@@ -37,6 +42,7 @@ export class GatewayError extends Error {
     this.title = title;
     this.details = options.details ?? [];
     this.headers = options.headers ?? {};
+    this.replacedStatus = undefined;
   }
 }
 

@@ -32,6 +32,7 @@ export function writeError(
 ): void {
   const error = toError(thrown);
   trace.error = error.code;
+  trace.replacedStatus = error.replacedStatus;
   // A request that waited for another, identical request has no upstream exchange of its own, so the cause of the
   // failure is available only from the error.
   if (error.cause instanceof UpstreamFailure) trace.failure ??= error.cause.facts;

@@ -110,8 +110,9 @@ export function createLadder(parts: LadderParts): Ladder {
     return checks;
   };
   const levels = () =>
-    operations.map(({ operation, checks, explicit }) => ({
+    operations.map(({ operation, checks, translation, explicit }) => ({
       operation,
+      translation,
       configured: checks,
       effective: checksFor(operation),
       explicit,

@@ -1,4 +1,4 @@
-import type { CheckName, Checks } from '../model/checks.ts';
+import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
 
 /** The numbers that led to a step: the results, the failures and the length of the window. */
 export interface LadderEvidence {
@@ -48,6 +48,8 @@ export interface OperationLevels {
   readonly operation: string;
   readonly configured: Checks;
   readonly effective: Checks;
+  /** What the translation of the operation's errors does. The ladder never changes it. */
+  readonly translation: CheckLevel;
   /** The checks whose levels are configured for this single operation. */
   readonly explicit: readonly CheckName[];
 }

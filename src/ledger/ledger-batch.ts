@@ -1,4 +1,4 @@
-import type { CheckName } from '../model/checks.ts';
+import type { JudgedName } from '../model/checks.ts';
 import type { CheckCounts, LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 
 /** The properties shared by all occurrences of a violation. */
@@ -26,7 +26,7 @@ export interface TrafficDelta {
   /** The number of hours since the epoch. */
   readonly hour: number;
   readonly requests: number;
-  readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
+  readonly checks: Readonly<Partial<Record<JudgedName, CheckCounts>>>;
 }
 
 /** What the responses of one operation had in common since the last batch, as in `ReleaseStatistics`. */

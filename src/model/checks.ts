@@ -12,6 +12,15 @@ export const CHECK_NAMES = [
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 /**
+ * Everything that has a verdict on a request: the six checks, and `errors`, the translation of upstream errors. An
+ * error whose status the translation changes has the verdict `refused`, or `reported` while errors are only foretold.
+ */
+export const JUDGED_NAMES = [...CHECK_NAMES, 'errors'] as const;
+
+/** The name of something that has a verdict. */
+export type JudgedName = (typeof JUDGED_NAMES)[number];
+
+/**
  * The level of a check. It determines whether the check does nothing, reports violations, or refuses messages with
  * violations.
  */

@@ -1,4 +1,4 @@
-import { CHECK_NAMES, type CheckName } from './checks.ts';
+import { type JudgedName, JUDGED_NAMES } from './checks.ts';
 import type { ReleaseStatistics } from './release-statistics.ts';
 import type { Violation } from './violation.ts';
 
@@ -65,7 +65,20 @@ export interface EntryHistory {
  * effect.
  */
 export function isOutage({ check, status = 0 }: Pick<LedgerEntry, 'check' | 'status'>): boolean {
-  return check === 'upstream' || status >= 500;
+  return check === 'upstream' || (check !== 'errors' && status >= 500);
+}
+
+/**
+ * Returns whether an entry represents upstream errors that get another status when errors are normalized. `status` is
+ * the upstream's status, and `keyword` the code of the error that replaces it.
+ */
+export function isStatusChange({ check }: Pick<LedgerEntry, 'check'>): boolean {
+  return check === 'errors';
+}
+
+/** Returns whether an entry represents a violation of the contract, and not an upstream failure or a status change. */
+export function isContractViolation(entry: Pick<LedgerEntry, 'check' | 'status'>): boolean {
+  return !isOutage(entry) && !isStatusChange(entry);
 }
 
 /** A violation that has been accepted, with a reason, an owner and an optional expiry date. */
@@ -99,7 +112,7 @@ export interface OperationTraffic {
   readonly release: string;
   readonly requests: number;
   /** The counts for each check that had any outcome. */
-  readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
+  readonly checks: Readonly<Partial<Record<JudgedName, CheckCounts>>>;
 }
 
 /** Selects a part of the ledger. An empty query selects everything. */
@@ -168,8 +181,8 @@ export function operationOf(wanted: string): string | undefined {
 }
 
 /** Returns the counts for every check that has at least one outcome. */
-export function checksOf(count: (name: CheckName, outcome: keyof CheckCounts) => number): OperationTraffic['checks'] {
-  const all = CHECK_NAMES.map((name) => {
+export function checksOf(count: (name: JudgedName, outcome: keyof CheckCounts) => number): OperationTraffic['checks'] {
+  const all = JUDGED_NAMES.map((name) => {
     const counts: CheckCounts = {
       passed: count(name, 'passed'),
       reported: count(name, 'reported'),

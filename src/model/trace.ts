@@ -1,7 +1,7 @@
-import type { CheckLevel, CheckName } from './checks.ts';
+import type { CheckLevel, JudgedName } from './checks.ts';
 import type { FailureFacts } from './failure-cause.ts';
 import type { Decision } from './operation.ts';
-import type { Violation } from './violation.ts';
+import type { Incident, Violation } from './violation.ts';
 
 /**
  * The verdict of one check. `refused` occurs only if the check is enforced. `failed` means that the check did not reach
@@ -93,12 +93,21 @@ export interface UpstreamTrace {
   readonly requestId?: string | undefined;
 }
 
-/** The reason for refusing a response that contains an error even though its status indicates success. */
+/**
+ * The reason for refusing a response that contains an error even though its status indicates success, and the form of
+ * such a response.
+ */
 export const ERROR_INSIDE = 'error inside';
 
 /** The verdict of response validation. */
 export interface ResponseTrace extends CheckVerdict {
   readonly verdict: 'valid' | 'violations' | 'skipped';
+}
+
+/** The verdict of the translation of errors. */
+export interface ErrorsTrace extends CheckVerdict {
+  /** The status that the upstream's status is changed to, or would be. Undefined if the status stays the same. */
+  readonly changedTo?: number;
 }
 
 /**
@@ -132,6 +141,8 @@ export interface Trace {
   requests?: CheckVerdict | undefined;
   permissions?: (CheckVerdict & { readonly decision?: Decision }) | undefined;
   pageBounds?: CheckVerdict | undefined;
+  /** Whether the translation of errors changes the status of the upstream's response, or would change it. */
+  errors?: ErrorsTrace | undefined;
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   /**
@@ -154,10 +165,14 @@ export interface Trace {
   slots: unknown[] | undefined;
   /** The error code of the reply. Undefined unless the reply is one of Portico's own errors. */
   error?: string | undefined;
+  /** The status of the upstream's response that the error replaces. Undefined unless it replaces one. */
+  replacedStatus?: number | undefined;
   /** The cause of an internal error or of a failed check. It appears only in the log. */
   cause?: unknown;
   /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
+  /** What was recorded in addition to violations, in the order in which it occurred. Undefined if there is nothing. */
+  incidents?: Incident[] | undefined;
   /**
    * The status of the reply. 0 if the client disconnected before receiving the reply, or if Portico deliberately closed
    * the connection.
@@ -192,6 +207,7 @@ export function createTrace(
     requests: undefined,
     permissions: undefined,
     pageBounds: undefined,
+    errors: undefined,
     cache: undefined,
     upstream: undefined,
     leader: undefined,
@@ -203,11 +219,19 @@ export function createTrace(
     redacted: undefined,
     slots: undefined,
     error: undefined,
+    replacedStatus: undefined,
+    incidents: undefined,
     cause: undefined,
     status: undefined,
     bytes: undefined,
     seconds: undefined,
   };
+}
+
+/** Records something that is not a violation of the contract. */
+export function addIncident(trace: Pick<Trace, 'incidents'>, incident: Incident): void {
+  trace.incidents ??= [];
+  trace.incidents.push(incident);
 }
 
 /** Returns the verdict of a check, given its level and the violations that it found. */
@@ -226,7 +250,7 @@ export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outc
  * Records that a check failed because of an internal error. The failure is logged and counted in the metrics, and the
  * exchange continues without a verdict from this check.
  */
-export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
+export function checkFailed(trace: Trace, check: JudgedName, level: CheckLevel, error: unknown): void {
   trace.cause ??= error;
   const failed = failedVerdict(level);
   if (check === 'responses') trace.responses = { ...failed, verdict: 'skipped' };

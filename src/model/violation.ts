@@ -1,4 +1,4 @@
-import type { CheckName } from './checks.ts';
+import type { JudgedName } from './checks.ts';
 
 /**
  * The categories of violations, from the most to the least serious. An `undocumented` violation never causes a refusal.
@@ -36,8 +36,11 @@ export type ViolationLocation = 'path' | 'query' | 'header' | 'body' | 'status' 
 
 /** One difference between a message and the contract. It never contains a value from the message. */
 export interface Violation {
-  /** The check that found the violation. `upstream` stands for a failed exchange that no check reported. */
-  readonly check: CheckName | 'upstream';
+  /**
+   * The check that found the violation. The other two values stand for incidents: `upstream` for a failed exchange, and
+   * `errors` for an error whose status the translation of errors changes.
+   */
+  readonly check: JudgedName | 'upstream';
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
@@ -62,6 +65,13 @@ export interface Violation {
    */
   readonly candidate?: 'newly-refused' | 'newly-accepted';
 }
+
+/**
+ * Something to record in the ledger that is not a violation of the contract: a failed exchange, a server error, a limit
+ * that would have been exceeded, or an error whose status is translated. It has the form of a violation, so that it is
+ * counted in the same way.
+ */
+export type Incident = Violation & { readonly check: 'upstream' | 'errors' };
 
 /** The violation keyword for a field that the contract does not document. */
 export const UNDOCUMENTED_FIELD = 'undocumented-field';

@@ -13,7 +13,7 @@ import { hasAcceptedCredential, isAwaitingResponse } from './stages/authorize.ts
 import type { OperationTarget, Target } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 import { admitUndocumented, nameExistingPath } from './undocumented/admit.ts';
-import { recordUnverified } from './upstream-violation.ts';
+import { recordUnverified } from './upstream-incident.ts';
 
 /** The result of dispatching a request. */
 export interface Dispatched {
@@ -153,9 +153,11 @@ function authenticate(
   };
   const failed = (error: unknown): never => {
     const reason = error instanceof GatewayError ? { reason: error.code } : {};
-    trace.authentication = { level: checks.authentication, outcome: 'refused', principal: 'none', ...reason };
-    if (error instanceof GatewayError && error.code === 'verification_unavailable')
-      recordUnverified(trace, error.cause);
+    // If the upstream failed before the credential could be verified, there is no verdict on the caller.
+    const isUndecided = error instanceof GatewayError && error.code === 'verification_unavailable';
+    const outcome = isUndecided ? 'failed' : 'refused';
+    trace.authentication = { level: checks.authentication, outcome, principal: 'none', ...reason };
+    if (isUndecided) recordUnverified(trace, error.cause);
     throw error;
   };
   try {

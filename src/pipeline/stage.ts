@@ -1,5 +1,5 @@
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
-import type { Checks, ErrorStyle } from '../model/checks.ts';
+import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Overridden, OverrideTarget } from '../overrides/override-effect.ts';
 import type { Exchange, PassthroughExchange } from './exchange.ts';
@@ -71,6 +71,11 @@ export interface PlannedOperation {
   /** The effects of operators' overrides. Undefined if there are none. */
   readonly overridden?: Overridden | undefined;
   readonly errors: ErrorStyle;
+  /**
+   * What the translation of errors does: `enforce` if errors are normalized, `report` if it is only foretold, as in
+   * `observe` mode, and `off` if somebody has decided to keep the upstream's errors.
+   */
+  readonly translation: CheckLevel;
   /** True if requests and responses are forwarded unchanged, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if a service account is used instead of the caller's credential. */

@@ -105,6 +105,7 @@ function placeToFix(entry: LedgerEntry): string {
   const { check, direction, keyword } = entry;
   if (check === 'permissions')
     return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
+  if (check === 'errors') return `the server, or keep its status with ${entry.suggestion ?? 'errors: legacy'}.`;
   if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
   if (check === 'undocumented') {
     const allow = allowEntryOf(entry);

@@ -12,11 +12,13 @@ export type FailRule =
   /**
    * Fails if at least this many distinct violations are neither accepted nor advisories. 0 has the same meaning as 1.
    */
-  | { readonly kind: 'count'; readonly least: number };
+  | { readonly kind: 'count'; readonly least: number }
+  /** Fails if the upstream failed: an exchange without a response, a 5xx status, or requests refused because of it. */
+  | { readonly kind: 'outages' };
 
 /** Parses a value of `--fail-on`. If the value is invalid, returns a message. */
 export function parseFailRule(text: string): FailRule | { readonly fault: string } {
-  if (text === 'new') return { kind: 'new' };
+  if (text === 'new' || text === 'outages') return { kind: text };
   const count = /^count=(?<least>\d{1,9})$/.exec(text)?.groups?.['least'];
   if (count !== undefined) return { kind: 'count', least: Number(count) };
   if (text.startsWith('count'))
@@ -24,21 +26,25 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const invalid = names.find((name) => !isCategory(name));
   if (invalid === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
-  if (invalid === 'new' || invalid.startsWith('count='))
+  if (invalid === 'new' || invalid === 'outages' || invalid.startsWith('count='))
     return {
       fault: `--fail-on ${text}: "${invalid}" cannot be combined with other rules; repeat --fail-on for each rule`,
     };
-  const near = closestName(invalid, ['new', ...VIOLATION_CATEGORIES]);
+  const near = closestName(invalid, ['new', 'outages', ...VIOLATION_CATEGORIES]);
   const hint = near === undefined ? '.' : `; did you mean ${near}?`;
   return {
-    fault: `--fail-on ${text}: "${invalid}" is neither new nor count=N nor a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
+    fault: `--fail-on ${text}: "${invalid}" is neither new nor outages nor count=N nor a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
   };
 }
 
 /** Returns one message for each rule that makes a report fail, or an empty list if the report passes. */
-export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
+export function failures(report: Pick<Report, 'groups' | 'outages'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {
+    if (rule.kind === 'outages')
+      return report.outages.length === 0
+        ? []
+        : [`${countWords(report.outages.length, 'kind')} of upstream failures (--fail-on outages)`];
     const hits =
       rule.kind === 'categories'
         ? unaccepted.filter(({ entry }) => rule.categories.includes(entry.category))
@@ -48,7 +54,7 @@ export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRul
   });
 }
 
-function wordsOf(rule: FailRule): string {
+function wordsOf(rule: Exclude<FailRule, { kind: 'outages' }>): string {
   if (rule.kind === 'new') return 'not in the baseline (--fail-on new)';
   if (rule.kind === 'count') return `not in the baseline (--fail-on count=${rule.least})`;
   return `of ${rule.categories.join(' or ')} (--fail-on ${rule.categories.join(',')})`;

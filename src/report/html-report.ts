@@ -19,7 +19,14 @@ import {
   shareWords,
   timeWords,
 } from './report-words.ts';
-import { type Finding, incompleteWords, type RenderReport, type Report, summaryWords } from './report.ts';
+import {
+  type Finding,
+  incidentSections,
+  incompleteWords,
+  type RenderReport,
+  type Report,
+  summaryWords,
+} from './report.ts';
 
 /** Renders a report as one HTML page without external resources. */
 export const renderHtml: RenderReport = (report, { version }) =>
@@ -28,6 +35,7 @@ export const renderHtml: RenderReport = (report, { version }) =>
     `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
     ...incompleteWords(report).map((words) => `<p>${words}</p>`),
     ...report.groups.flatMap(({ category, findings }) => section(CATEGORY_WORDS[category], category, findings)),
+    ...incidentSections(report).flatMap(({ id, title, findings }) => section(title, id, findings)),
     ...(report.candidates.length === 0
       ? []
       : section('Differences under the shadow contract', 'candidate', report.candidates)),

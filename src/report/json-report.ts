@@ -1,4 +1,4 @@
-import { CHECK_NAMES } from '../model/checks.ts';
+import { JUDGED_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from '../model/ledger-entry.ts';
 import type { ReleaseStatistics } from '../model/release-statistics.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
@@ -41,6 +41,8 @@ export const renderJson: RenderReport = (report, { version }) => {
     },
     violations: findings.map(toJsonFinding),
     candidate: report.candidates.map(toJsonFinding),
+    statusChanges: report.statusChanges.map(toJsonFinding),
+    outages: report.outages.map(toJsonFinding),
     expired: report.expired.map(toJsonAcceptance),
     noLongerSeen: report.noLongerSeen.map(toJsonAcceptance),
     traffic: report.traffic.map((one) => ({ ...one, operation: one.operation ?? null })),
@@ -139,7 +141,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
 }
 
-const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
+const CHECKS: readonly Violation['check'][] = [...JUDGED_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
 /**
@@ -157,7 +159,13 @@ export function parseJsonReport(text: string): LedgerSnapshot {
     takenAt: timeAt(report, 'generatedAt', ''),
     since: scope['since'] === null ? undefined : timeAt(scope, 'since', '/scope'),
     releases: valuesAt(report, 'releases', '').map((label) => String(label)),
-    entries: [...entriesAt(report, 'violations'), ...entriesAt(report, 'candidate')],
+    entries: [
+      ...entriesAt(report, 'violations'),
+      ...entriesAt(report, 'candidate'),
+      // Reports of earlier releases do not have these members: outages were among the violations.
+      ...(report['statusChanges'] === undefined ? [] : entriesAt(report, 'statusChanges')),
+      ...(report['outages'] === undefined ? [] : entriesAt(report, 'outages')),
+    ],
     traffic: valuesAt(report, 'traffic', '').map((one, at) =>
       toTraffic(membersAt(one, `/traffic/${at}`), `/traffic/${at}`),
     ),

@@ -9,15 +9,24 @@ import {
   type RenderComparison,
 } from './comparison.ts';
 import { escapeMarkup } from './plain-text.ts';
-import { CATEGORY_WORDS, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
-import { type Finding, findingsOf, isFailure, isNew, type RenderReport, type Report, summaryWords } from './report.ts';
+import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
+import {
+  type Finding,
+  findingsOf,
+  incidentSections,
+  isFailure,
+  isNew,
+  type RenderReport,
+  type Report,
+  summaryWords,
+} from './report.ts';
 
 /**
  * Renders a report as JUnit XML. New violations are failed test cases. Accepted violations and advisories are skipped,
  * with the reason for the acceptance or the details of the advisory.
  */
 export const renderJunit: RenderReport = (report) => {
-  const suites = [...failingSuites(report), ...passingSuites(report)];
+  const suites = [...failingSuites(report), ...incidentSuites(report), ...passingSuites(report)];
   const all = suites.length === 0 ? [noTraffic(report)] : suites;
   return junitDocument(all, report.takenAt);
 };
@@ -73,8 +82,22 @@ const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
     ? ''
     : `accepted by ${accepted.owner}${accepted.expires === undefined ? '' : ` until ${accepted.expires}`}: ${accepted.reason}`;
 
+/** Renders upstream failures and status changes as skipped test cases, because neither is a violation. */
+function incidentSuites(report: Report): JunitSuite[] {
+  return incidentSections(report).map(({ title, findings }) => ({
+    name: title,
+    cases: findings.map(({ entry }) => {
+      const head = junitHead(operationName(entry.operation), `${entry.message} [${entry.fingerprint}]`);
+      return `    ${head}<skipped message="${escapeMarkup(`${title}: ${countWords(entry.count, 'request')}`)}"/></testcase>`;
+    }),
+    failures: 0,
+    skipped: findings.length,
+  }));
+}
+
 function passingSuites(report: Report): JunitSuite[] {
-  const violated = new Set(findingsOf(report).map(({ entry }) => entry.operation));
+  const failed = [...findingsOf(report), ...report.outages];
+  const violated = new Set(failed.map(({ entry }) => entry.operation));
   const requested = new Set(report.traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
   return [...requested]
     .filter((operation) => operation !== undefined && !violated.has(operation))

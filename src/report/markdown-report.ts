@@ -9,7 +9,15 @@ import {
   NO_DIFFERENCE,
 } from './comparison.ts';
 import { plainText } from './plain-text.ts';
-import { type Finding, incompleteWords, isNew, type RenderReport, type Report, summaryWords } from './report.ts';
+import {
+  type Finding,
+  incidentSections,
+  incompleteWords,
+  isNew,
+  type RenderReport,
+  type Report,
+  summaryWords,
+} from './report.ts';
 import {
   CATEGORY_WORDS,
   operationName,
@@ -30,6 +38,7 @@ export const renderMarkdown: RenderReport = (report) => {
     `**${escapeMarkdown(summaryWords(report))}**`,
     ...incompleteWords(report).flatMap((words) => ['', words]),
     ...report.groups.flatMap(({ category, findings }) => groupLines(CATEGORY_WORDS[category], findings.filter(isNew))),
+    ...incidentSections(report).flatMap(({ title, findings }) => groupLines(title, findings)),
     ...groupLines('Differences under the shadow contract', report.candidates),
     ...folded('Accepted', acceptedTable(report)),
     ...folded('Expired acceptances', baselineTable(report.expired)),

@@ -2,7 +2,9 @@ import { endOfDay } from '../lib/clock.ts';
 import {
   type AcceptedViolation,
   type Baseline,
+  isContractViolation,
   isOutage,
+  isStatusChange,
   type LedgerEntry,
   type LedgerSnapshot,
   type OperationTraffic,
@@ -83,6 +85,16 @@ export interface Report {
   readonly groups: readonly FindingGroup[];
   /** The differences found by comparison with the shadow contract. They never make a report fail. */
   readonly candidates: readonly Finding[];
+  /**
+   * The upstream errors whose status changes, or would change, because errors are normalized. They are not violations,
+   * so they never make a report fail.
+   */
+  readonly statusChanges: readonly Finding[];
+  /**
+   * The failed exchanges, the responses with a 5xx status, and the requests that Portico refused because of failures.
+   * They are not violations, and make a report fail only with the rule `outages`.
+   */
+  readonly outages: readonly Finding[];
   /** The expired baseline entries. */
   readonly expired: readonly AcceptedViolation[];
   /** The baseline entries whose violations are not in the ledger. Empty if the scope is limited. */
@@ -161,6 +173,7 @@ export function toReport(given: LedgerSnapshot, { scope, baseline, placeOf, comp
     })
     .sort(worstFirst);
   const live = findings.filter(({ entry }) => entry.candidate === undefined);
+  const violations = live.filter(({ entry }) => isContractViolation(entry));
   const seen = new Set(snapshot.entries.map(({ fingerprint }) => fingerprint));
   const { since, operation, release, replica } = scope;
   const isPart = [since, operation, release, replica].some((limit) => limit !== undefined);
@@ -176,9 +189,11 @@ export function toReport(given: LedgerSnapshot, { scope, baseline, placeOf, comp
     ...(lostAt !== undefined && { lostAt }),
     groups: VIOLATION_CATEGORIES.map((category) => ({
       category,
-      findings: live.filter(({ entry }) => entry.category === category),
+      findings: violations.filter(({ entry }) => entry.category === category),
     })).filter((group) => group.findings.length > 0),
     candidates: findings.filter(({ entry }) => entry.candidate !== undefined),
+    statusChanges: live.filter(({ entry }) => isStatusChange(entry)),
+    outages: live.filter(({ entry }) => isOutage(entry)),
     expired: baseline.accepted.filter((one) => isExpired(one, takenAt)),
     noLongerSeen: isPart ? [] : baseline.accepted.filter(({ fingerprint }) => !seen.has(fingerprint)),
   };
@@ -227,7 +242,7 @@ export function summaryWords(report: Report): string {
   const countOf = (state: Finding['baselineState']) =>
     findings.filter(({ baselineState }) => baselineState === state).length;
   const requests = countWords(report.requests, 'request');
-  if (report.requests === 0 && findings.length === 0)
+  if (report.requests === 0 && [...findings, ...report.outages, ...report.statusChanges].length === 0)
     return `No traffic was recorded${scopeWords(report)}: there is nothing to report.`;
   if (findings.length === 0) return `No violations in ${requests}${scopeWords(report)}.`;
   const parts = [
@@ -236,6 +251,24 @@ export function summaryWords(report: Report): string {
     ...(countOf('accepted') > 0 ? [`${countOf('accepted')} accepted`] : []),
   ];
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
+}
+
+/** A section of a report about incidents, with its heading. */
+export interface IncidentSection {
+  readonly id: 'status-changes' | 'outages';
+  readonly title: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Returns the sections about incidents. Sections without incidents are omitted. */
+export function incidentSections({
+  statusChanges,
+  outages,
+}: Pick<Report, 'statusChanges' | 'outages'>): readonly IncidentSection[] {
+  return [
+    { id: 'status-changes' as const, title: 'Status changes by normalized errors', findings: statusChanges },
+    { id: 'outages' as const, title: 'Upstream failures, which are not violations', findings: outages },
+  ].filter(({ findings }) => findings.length > 0);
 }
 
 /** Returns sentences that explain why a report is incomplete. */

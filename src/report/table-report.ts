@@ -1,4 +1,4 @@
-import { type AcceptedViolation, isOutage } from '../model/ledger-entry.ts';
+import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import {
   CHANGE_WORDS,
   changedShares,
@@ -21,6 +21,8 @@ import {
 import {
   type Finding,
   findingsOf,
+  type IncidentSection,
+  incidentSections,
   incompleteWords,
   isNew,
   type RenderOptions,
@@ -49,6 +51,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
       paint('dim', headLine(width)),
       ...findings.flatMap((finding) => findingLines(finding, width, paint)),
     ]),
+    ...incidentSections(report).flatMap((section) => incidentLines(section, width, paint)),
     ...candidateLines(report, width, paint),
     ...baselineLines('Expired acceptances', report.expired, width, paint),
     ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
@@ -110,6 +113,12 @@ function findingLines({ entry, baselineState, share, accepted }: Finding, width:
   ];
 }
 
+/** Renders a section about incidents in the same way as a category of violations. */
+function incidentLines({ title, findings }: IncidentSection, width: number, paint: Paint): string[] {
+  const head = ['', paint('bold', `${title} (${findings.length})`), paint('dim', headLine(width))];
+  return head.concat(findings.flatMap((finding) => findingLines(finding, width, paint)));
+}
+
 const acceptedWords = ({ reason, owner, expires }: AcceptedViolation): string =>
   `Accepted by ${owner}${expires === undefined ? '' : ` until ${expires}`}: ${reason}`;
 
@@ -167,7 +176,6 @@ function hintLines(report: Report, width: number): string[] {
   const first = findingsOf(report).find(isNew);
   if (first === undefined) return [];
   const details = ['', ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width)];
-  if (isOutage(first.entry)) return details;
   return [...details, 'To accept it, add below "accepted:" in the baseline:', ...acceptLines(first)];
 }
 
@@ -192,6 +200,14 @@ export function summaryLine({ entry }: Finding): string {
 
 const MAX_SHORT_LINES = 10;
 
+function shortIncidents(title: string, findings: readonly Finding[]): readonly string[] {
+  const lines = findings
+    .slice(0, MAX_SHORT_LINES)
+    .map(({ entry }) => plainText(`  ${operationName(entry.operation)}: ${entry.message} (${entry.count})`));
+  const rest = findings.length - lines.length;
+  return [`${title}:`, ...lines, ...(rest > 0 ? [`  and ${rest} more`] : [])];
+}
+
 /** Summarizes a report in a few lines. */
 export function shortLines(report: Report): readonly string[] {
   const findings = findingsOf(report);
@@ -203,5 +219,10 @@ export function shortLines(report: Report): readonly string[] {
       ),
     );
   const rest = findings.length - lines.length;
-  return [plainText(summaryWords(report)), ...lines, ...(rest > 0 ? [`  and ${rest} more`] : [])];
+  return [
+    plainText(summaryWords(report)),
+    ...lines,
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+    ...incidentSections(report).flatMap(({ title, findings: incidents }) => shortIncidents(title, incidents)),
+  ];
 }

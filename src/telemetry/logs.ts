@@ -1,7 +1,7 @@
 import { destination, type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 import type { Clock } from '../lib/clock.ts';
-import { CHECK_NAMES } from '../model/checks.ts';
+import { JUDGED_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
@@ -168,7 +168,7 @@ function violationsOf(trace: Trace, fingerprintOf: AccessLogOptions['fingerprint
 /** Returns the outcomes of all checks that did not pass, keyed by check name. */
 function checksOf(trace: Trace): string {
   let found = '';
-  for (const name of CHECK_NAMES) {
+  for (const name of JUDGED_NAMES) {
     const outcome = trace[name]?.outcome;
     if (outcome !== undefined && outcome !== 'passed') found += `${found === '' ? '' : ','}"${name}":"${outcome}"`;
   }

@@ -48,6 +48,12 @@ export const METRICS = {
     labels: ['outcome'],
     help: 'Responses whose bytes were scanned: valid if proven valid without parsing, closer if parsed and validated.',
   },
+  statusChanges: {
+    name: 'portico_error_status_changes_total',
+    type: 'counter',
+    labels: ['operation', 'from', 'to'],
+    help: 'Upstream errors whose status changes, or would change, because errors are normalized, by status class and new status.',
+  },
   candidate: {
     name: 'portico_candidate_differences_total',
     type: 'counter',

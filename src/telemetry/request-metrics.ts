@@ -1,5 +1,6 @@
-import { ERRORS } from '../errors/catalogue.ts';
-import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
+import { type ErrorCode, ERRORS } from '../errors/catalogue.ts';
+import { type Checks, JUDGED_NAMES, type JudgedName } from '../model/checks.ts';
+import { isOutage } from '../model/ledger-entry.ts';
 import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
@@ -87,8 +88,12 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
   let current = createFamilies(options, ownSeries);
   let { families } = current;
   // The caller reads the verdict from the trace, because looking up a property by a variable name is slow.
-  const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
+  const count = (check: JudgedName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
+  };
+  const countStatusChange = (operation: string, { errors, upstream }: Trace) => {
+    if (errors?.changedTo !== undefined)
+      families.statusChanges.inc(operation, statusClass(upstream?.status), String(errors.changedTo));
   };
 
   const record = (trace: Trace): void => {
@@ -107,10 +112,13 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     count('permissions', trace.permissions);
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
+    count('errors', trace.errors);
+    countStatusChange(operation, trace);
     for (const violation of trace.violations) {
       // A difference found by the shadow contract is not a violation of the live contract.
       if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
-      else
+      // A response with a 5xx status means that the upstream fails. The upstream metrics count it.
+      else if (!isOutage({ check: violation.check, status: statusOf(trace, violation) }))
         families.violations.inc(
           operation,
           violation.direction,
@@ -123,8 +131,9 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
       for (const name of missingFrom(trace)) families.missing.inc(name);
     }
     if (failed(trace.pageBounds)) families.pageBounds.inc(operation);
-    // A verification that is still pending is not a failure.
-    if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
+    // A verification that is still pending is not a failure, but one that was impossible is.
+    const isUnverified = failed(trace.authentication) || trace.authentication?.outcome === 'failed';
+    if (isUnverified && trace.authentication?.reason !== 'verification_pending')
       families.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
     if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
     if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
@@ -187,8 +196,9 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
     requests: counter(METRICS.requests, operations, STATUS_CLASSES),
     duration: histogram(METRICS.duration, REQUEST_BUCKETS),
     budget: counter(METRICS.budget, operations),
-    checks: counter(METRICS.checks, CHECK_NAMES, OUTCOMES),
+    checks: counter(METRICS.checks, JUDGED_NAMES, OUTCOMES),
     violations: counter(METRICS.violations, operations, ['request', 'response'], COUNTED, ['false', 'true']),
+    statusChanges: counter(METRICS.statusChanges, operations, CHANGED_FROM, CHANGED_TO),
     scans: counter(METRICS.scans, SCAN_OUTCOMES),
     shadowDifferences: counter(METRICS.candidate, operations, CANDIDATE_DIFFERENCES),
     denials: counter(METRICS.denials, operations),
@@ -237,6 +247,14 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
   return { families, all, labelOf, traffic };
 }
 
+/** The status of the upstream's response. Undefined for a violation in the request. */
+const statusOf = ({ upstream }: Trace, { direction }: Violation) =>
+  direction === 'response' ? upstream?.status : undefined;
+
+/** The classes of statuses that the translation of errors can change, and the statuses that it changes them to. */
+const CHANGED_FROM = ['2xx', '3xx', '4xx', '5xx'];
+const CHANGED_TO = ['401', '403', '502'];
+
 const UNNAMED = [OTHER];
 
 function missingFrom({ permissions }: Trace): readonly string[] {
@@ -245,12 +263,27 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 }
 
 /**
+ * The errors with a status of 500 or above that are caused by the client: the request has a transfer coding that
+ * Portico does not support, or lacks the credential that the operation requires.
+ */
+const CLIENT_ERRORS: ReadonlySet<string> = new Set<ErrorCode>(['unknown_transfer_coding', 'needs_caller_credential']);
+
+/**
  * Returns true if a request counts against the availability target, that is, if its status was 5xx or its connection
  * was broken because the upstream failed. Client errors and requests that the client aborted do not count.
+ *
+ * If the upstream itself reported no 5xx status, for example because it redirected an anonymous caller to its login
+ * page, a 502 that replaces its response does not count either, because any client can cause such responses. The
+ * exception is a refused service account, which no client can cause.
  */
-export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
-  // `unknown_transfer_coding` is the only error with a status of 500 or above that is caused by the client.
-  if (error === 'unknown_transfer_coding') return false;
+export function spendsErrorBudget({
+  status,
+  error = '',
+  upstream,
+  replacedStatus = 500,
+}: Pick<Trace, 'status' | 'error' | 'upstream' | 'replacedStatus'>): boolean {
+  if (CLIENT_ERRORS.has(error)) return false;
+  if (replacedStatus < 500 && error !== 'upstream_credentials_refused') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;
   return withoutResponse && upstream !== undefined && upstream.status === undefined && upstream.shape !== 'aborted';

@@ -1,6 +1,6 @@
 import type { Attributes, HrTime, Link, SpanContext, SpanKind } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { CHECK_NAMES } from '../model/checks.ts';
+import { JUDGED_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Attempt, CheckVerdict, Trace } from '../model/trace.ts';
 import { safePath } from '../privacy/path-text.ts';
@@ -185,7 +185,7 @@ function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const before = upstream?.startedAt ?? end;
   const add = (at: number, name: string, attributes: Attributes) =>
     events.push({ time: toHrTime(at), name: `portico.${name}`, attributes, droppedAttributesCount: 0 });
-  for (const check of CHECK_NAMES) {
+  for (const check of JUDGED_NAMES) {
     const verdict = trace[check];
     if (verdict === undefined || check === 'responses') continue;
     const principal = check === 'authentication' ? { 'portico.principal': authentication?.principal } : {};

@@ -62,8 +62,8 @@ export interface UpstreamRequest {
   /** The operation whose content codings are remembered. Undefined for requests that belong to no operation. */
   readonly operation?: string;
   /**
-   * Identifies the requested page. Undefined if the response cannot be stored. Failures of a single page never open the
-   * circuit.
+   * Identifies the requested page. Undefined for a write and for an undocumented path. Failures of a single page never
+   * open the circuit, so a caller who keeps requesting a page that fails does not keep others from the upstream.
    */
   readonly page?: string | undefined;
   /**

@@ -18,7 +18,7 @@ export interface GatePass {
   stream(owner: StreamOwner): void;
   /**
    * Returns the pass. `failure` is the transport failure, if there was one. Any response counts as a transport
-   * success, regardless of its status. `page` identifies a page that can be stored. If the same page fails repeatedly,
+   * success, regardless of its status. `page` identifies the requested page. If the same page fails repeatedly,
    * only the first few failures count toward the circuit.
    */
   leave(failure?: UpstreamFailure, page?: string): void;

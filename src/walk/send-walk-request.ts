@@ -191,6 +191,8 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     checksFor: () => mode.checks,
     errors: mode.errors,
     errorsFor: () => mode.errors,
+    // The walk foretells what the configured errors would do to the responses.
+    translationFor: (id) => (settings.translationFor(id) === 'off' ? 'off' : 'report'),
     embedded: false,
     isWalk: true,
     // A walk neither changes the running gateway's files nor is affected by the ladder's promotions.

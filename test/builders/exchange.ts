@@ -66,11 +66,13 @@ export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'
  * enables caching.
  */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
+  const { errors = 'normalized', transparent = false } = more;
   return {
     operation: operationWith(operation),
     checks: { ...MODES.strict.checks, ...checks },
-    errors: 'normalized',
-    transparent: false,
+    errors,
+    translation: errors === 'normalized' ? 'enforce' : transparent ? 'report' : 'off',
+    transparent,
     serviceCredential: false,
     pageVersion: 'v',
     maxPageSize: 100,

@@ -94,7 +94,8 @@ describe('an upstream failure', () => {
     expect((await Promise.all(asking)).map(({ status }) => status)).toEqual([502, 502, 502, 502, 502]);
     await until(() => gateway.log.length >= 5);
     expect(fake.requests.length).toBeLessThan(5);
-    expect(await ledger()).toEqual([`response server-error  × ${fake.requests.length}`]);
+    const times = fake.requests.length;
+    expect(await ledger()).toEqual([`response server-error  × ${times}`, `response upstream_error  × ${times}`]);
   });
 
   it('is counted during the background refresh of a page', async () => {

@@ -22,7 +22,14 @@ describe('the ladder', () => {
     const tell = (word: string) => (step: LadderStep) => void told.push(`${word} ${step.operation} ${step.check}`);
     const ladder = createLadder({
       options: OPTIONS,
-      operations: [{ operation: 'listIdeas', checks: { ...MODES.staging.checks, responses }, explicit: [] }],
+      operations: [
+        {
+          operation: 'listIdeas',
+          checks: { ...MODES.staging.checks, responses },
+          translation: 'enforce',
+          explicit: [],
+        },
+      ],
       transparent: false,
       state: { contract: 'v', since: NOW - 200 * HOUR_MS, steps: [] },
       file: { write: (state) => void written.push(state) },

@@ -20,7 +20,9 @@ describe('the rows of the ladder', () => {
     const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000, nothing);
     expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
       ['listIdeas', 'listUsers'].flatMap((id) =>
-        ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'].map((check) => `${id} ${check}`),
+        ['authentication', 'requests', 'responses', 'permissions', 'pageBounds', 'errors'].map(
+          (check) => `${id} ${check}`,
+        ),
       ),
     );
   });
@@ -45,6 +47,67 @@ describe('the rows of the ladder', () => {
     const snapshot = { ...snapshotOf(['listIdeas', 'responses', { passed: 1 }]), since: NOW - ms };
     const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000, nothing);
     expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 checked in ${words}`);
+  });
+
+  describe('for errors', () => {
+    const change = (parts: Partial<LedgerEntry>) =>
+      entryWith({ operation: 'listIdeas', check: 'errors', category: 'advisory', ...parts });
+    const redirect = change({ fingerprint: 'r', status: 302, keyword: 'upstream_redirect', count: 4 });
+    const permission = change({ fingerprint: 'p', status: 401, keyword: 'upstream_permission_denied', count: 5 });
+    const inside = change({ fingerprint: 'i', status: 200, keyword: 'upstream_error_in_success', count: 1 });
+    const errorsRow = (
+      translation: CheckLevel,
+      counts: Partial<CheckCounts>,
+      entries: readonly LedgerEntry[],
+      accepted: readonly string[] = [],
+    ) =>
+      ladderRows(
+        [levelsOf('listIdeas', { translation })],
+        { ...snapshotOf(['listIdeas', 'errors', counts]), entries },
+        state(),
+        100,
+        ({ fingerprint }) => accepted.includes(fingerprint),
+      ).find(({ check }) => check === 'errors');
+
+    it('foretell how many responses would change status, from what to what, and the setting that keeps them', () => {
+      expect(errorsRow('report', { passed: 990, reported: 10 }, [inside, permission, redirect])).toMatchObject({
+        counts: { passed: 990, reported: 10, refused: 0 },
+        changes: [
+          { from: 401, to: 403, count: 5 },
+          { from: 302, to: 502, count: 4 },
+          { from: 200, to: 502, count: 1 },
+        ],
+        next: {
+          kind: 'not yet',
+          text: 'not yet: 10 of 1,000 would change status in 7 d (401 to 403: 5, 302 to 502: 4, 200 to 502: 1; operations.listIdeas.errors: legacy keeps them)',
+        },
+      });
+    });
+
+    it('are ready only without any change, are enforced when normalized, and off when kept on purpose', () => {
+      expect(errorsRow('report', { passed: 99 }, [])?.next.text).toBe('not yet: 99 of 100 checked in 7 d');
+      expect(errorsRow('report', { passed: 100 }, [])?.next.text).toBe(
+        'ready: 100 checked, 0 would change status in 7 d',
+      );
+      expect(errorsRow('enforce', { passed: 96, refused: 4 }, [redirect])?.next.text).toBe(
+        'enforced: 4 of 100 changed status in 7 d (302 to 502: 4; operations.listIdeas.errors: legacy keeps them)',
+      );
+      expect(errorsRow('off', {}, [])?.next.kind).toBe('off');
+    });
+
+    it('do not count changes that are accepted, themselves or by the violations that cause them', () => {
+      const status = entryWith({ operation: 'listIdeas', fingerprint: 's', status: 302, keyword: 'status' });
+      const error = entryWith({ operation: 'listIdeas', fingerprint: 'e', status: 200, keyword: 'error-in-success' });
+      const other = entryWith({ operation: 'listIdeas', fingerprint: 'o', status: 200, keyword: 'type' });
+      const entries = [inside, permission, redirect, status, error, other];
+      const counts = { passed: 990, reported: 10 };
+      expect(errorsRow('report', counts, entries, ['p'])?.counts).toMatchObject({ passed: 995, reported: 5 });
+      expect(errorsRow('report', counts, entries, ['p', 's', 'e'])).toMatchObject({
+        counts: { passed: 1000, reported: 0 },
+        changes: [],
+        next: { kind: 'ready' },
+      });
+    });
   });
 
   it('count responses as passed if the baseline has accepted all their violations since then', () => {

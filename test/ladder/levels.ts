@@ -1,6 +1,6 @@
 import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.ts';
 import type { CheckCounts, LedgerSnapshot } from '../../src/model/ledger-entry.ts';
-import type { CheckName } from '../../src/model/checks.ts';
+import type { JudgedName } from '../../src/model/checks.ts';
 import { MODES } from '../../src/model/modes.ts';
 
 /** The time shown by the test clocks. */
@@ -9,7 +9,7 @@ export const NOW = Date.UTC(2026, 4, 11, 12);
 /** Returns the configured and effective levels of an operation in `staging` mode. */
 export function levelsOf(operation: string, more: Partial<OperationLevels> = {}): OperationLevels {
   const { checks } = MODES.staging;
-  return { operation, configured: checks, effective: checks, explicit: [], ...more };
+  return { operation, configured: checks, effective: checks, translation: 'enforce', explicit: [], ...more };
 }
 
 /** Returns a ladder step with default values for the members that are not given. */
@@ -28,7 +28,7 @@ export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
 
 /** Returns a seven-day snapshot with the given check results. */
 export function snapshotOf(
-  ...traffic: readonly (readonly [operation: string, check: CheckName, counts: Partial<CheckCounts>])[]
+  ...traffic: readonly (readonly [operation: string, check: JudgedName, counts: Partial<CheckCounts>])[]
 ): LedgerSnapshot {
   return {
     takenAt: NOW,

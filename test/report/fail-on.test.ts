@@ -57,6 +57,20 @@ describe('the rules of --fail-on', () => {
     expect(['advisory', 'undocumented'].flatMap((text) => failures(report, [rule(text)]))).toHaveLength(2);
   });
 
+  // Neither an outage nor a status change can be cured in the contract, and an outage cannot be accepted: a gate must not
+  // stay closed because of one.
+  it('only the rule outages fails for failures of the upstream, and no rule for status changes', () => {
+    const incidents = [
+      entryWith({ fingerprint: 'a', check: 'upstream', category: 'protocol', keyword: 'circuit_open' }),
+      entryWith({ fingerprint: 'b', status: 500, category: 'protocol' }),
+      entryWith({ fingerprint: 'c', check: 'errors', category: 'advisory', status: 302, keyword: 'upstream_redirect' }),
+    ];
+    const report = reportOf(snapshotWith(incidents));
+    expect(['new', 'count=1', 'protocol,advisory'].flatMap((text) => failures(report, [rule(text)]))).toEqual([]);
+    expect(failures(report, [rule('outages')])).toEqual(['2 kinds of upstream failures (--fail-on outages)']);
+    expect(failing('outages')).toEqual([]);
+  });
+
   it('no rule fails for differences under the shadow contract', () => {
     expect(failures(reportOf(snapshotWith([entryWith({ candidate: 'newly-refused' })])), [rule('new')])).toEqual([]);
   });

@@ -177,7 +177,7 @@ describe('the detail of a violation', () => {
   it('offers to accept neither an accepted violation nor a failure of the upstream', () => {
     const lines = (entry: LedgerEntry, accepted: readonly AcceptedViolation[] = []) => {
       const report = reportOf(snapshotWith([entry]), accepted);
-      return findingsOf(report).flatMap(detailLines).join('\n') + renderTable(report, PLAIN);
+      return [...findingsOf(report), ...report.outages].flatMap(detailLines).join('\n') + renderTable(report, PLAIN);
     };
     expect(lines(entryWith())).toContain('To accept it, add');
     expect(lines(entryWith(), [acceptedWith()])).toMatch(/It is accepted\. To withdraw/);
@@ -220,8 +220,13 @@ describe('the detail of a violation', () => {
     [{ check: 'requests', direction: 'request', category: 'type' }, 'To fix it, change the client'],
     [{ check: 'pageBounds', direction: 'request', category: 'bounds' }, 'pageBounds'],
     [{ check: 'upstream', direction: 'response', category: 'protocol' }, 'To fix it, change the server'],
+    [
+      { check: 'errors', direction: 'response', category: 'advisory', suggestion: 'operations.x.errors: legacy' },
+      'keep its status with operations.x.errors: legacy',
+    ],
   ] as const)('suggests for %o what to change', (parts, words) => {
-    const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ keyword: 'k', ...parts, schemaPath: '' })])));
+    const report = reportOf(snapshotWith([entryWith({ keyword: 'k', ...parts, schemaPath: '' })]));
+    const [finding] = [...findingsOf(report), ...report.outages, ...report.statusChanges];
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
     const lines = finding === undefined ? [] : detailLines({ ...finding, place });
     expect(lines.find((line) => line.startsWith('To fix it'))).toContain(words);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { CHECK_NAMES } from '../../src/model/checks.ts';
+import { JUDGED_NAMES } from '../../src/model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { parseJson, parseJsonReport, renderComparedJson, renderJson } from '../../src/report/json-report.ts';
@@ -42,9 +42,29 @@ describe('the JSON report', () => {
     expect(errorsOf(text)).toEqual([]);
   });
 
+  it('keeps outages and status changes apart from violations, and reads all of them again', () => {
+    const entries = [
+      entryWith({ fingerprint: 'a' }),
+      entryWith({ fingerprint: 'b', check: 'upstream', keyword: 'circuit_open', status: undefined }),
+      entryWith({ fingerprint: 'c', check: 'errors', category: 'advisory', keyword: 'upstream_redirect', status: 302 }),
+    ];
+    const text = renderJson(reportOf(snapshotWith(entries)), PLAIN);
+    expect(errorsOf(text)).toEqual([]);
+    const { violations, outages, statusChanges } = JSON.parse(text) as Record<string, { fingerprint: string }[]>;
+    expect([violations, outages, statusChanges].map((found) => found?.map(({ fingerprint }) => fingerprint))).toEqual([
+      ['a'],
+      ['b'],
+      ['c'],
+    ]);
+    expect(parseJsonReport(text).entries).toHaveLength(3);
+    // A report of an earlier release has neither member, and lists outages as violations.
+    const { outages: _outages, statusChanges: _changes, ...earlier } = JSON.parse(text) as Record<string, unknown>;
+    expect(parseJsonReport(JSON.stringify(earlier)).entries).toHaveLength(1);
+  });
+
   it('has a schema with all categories and checks, which rejects missing fields', () => {
     expect(schema.$defs.category.enum).toEqual([...VIOLATION_CATEGORIES]);
-    expect(schema.$defs.violation.properties.check.enum).toEqual([...CHECK_NAMES, 'upstream']);
+    expect(schema.$defs.violation.properties.check.enum).toEqual([...JUDGED_NAMES, 'upstream']);
     const { dropped: _dropped, ...less } = JSON.parse(renderJson(whole, PLAIN)) as Record<string, unknown>;
     expect(errorsOf(JSON.stringify(less))).not.toEqual([]);
   });

@@ -17,6 +17,7 @@ const TRACES = [
     authentication: { ...refused, principal: 'none', reason: 'credentials_required' },
     permissions: { ...refused, decision: { verdict: 'denied', missing: ['Edit node'] } },
     pageBounds: refused,
+    errors: { ...refused, changedTo: 502 },
     cache: { status: 'miss', notStored: 'vary' },
     scan: 'closer',
     upstream: { status: 200, shape: 'json', seconds: 0.5, attempts: 1 },
@@ -56,6 +57,8 @@ describe('the error budget', () => {
   it.each([
     ['a response with 500', { status: 500 }],
     ['an upstream failure that became a 502', { status: 502, upstream: upstream('refused') }],
+    ['a response with 500 that became a 502', { status: 502, error: 'upstream_error', replacedStatus: 500 }],
+    ['a refused service account', { status: 502, error: 'upstream_credentials_refused', replacedStatus: 401 }],
     ['a connection closed because the upstream broke off', { status: 0, upstream: upstream('truncated') }],
   ])('is spent by %s', (_, trace) => expect(spendsErrorBudget(trace)).toBe(true));
 
@@ -63,6 +66,10 @@ describe('the error budget', () => {
     ['a response with 200', { status: 200 }],
     ['a client error', { status: 404, upstream: upstream('error', 404) }],
     ['a stored page that replaced a failed upstream response', { status: 200, upstream: upstream('refused') }],
+    ['a redirect that became a 502', { status: 502, error: 'upstream_redirect', replacedStatus: 302 }],
+    ['an error in a 200', { status: 502, error: 'upstream_error_in_success', replacedStatus: 200 }],
+    ['a 4xx status that became a 502', { status: 502, error: 'upstream_error', replacedStatus: 418 }],
+    ['a missing credential', { status: 501, error: 'needs_caller_credential' }],
     ['an unknown content coding', { status: 501, error: 'unknown_transfer_coding' }],
     ['a client that disconnected', { status: 0, upstream: upstream('aborted') }],
     ['a client that disconnected before anything was sent upstream', { status: 0 }],

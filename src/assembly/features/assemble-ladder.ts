@@ -116,7 +116,7 @@ function configuredLevels(settings: Settings, { operations }: Contract): readonl
   return operations.map(({ id }) => {
     const own = settings.operations[id]?.checks ?? {};
     const explicit = CHECK_NAMES.filter((check) => own[check] !== undefined);
-    return { operation: id, checks: settings.checksFor(id), explicit };
+    return { operation: id, checks: settings.checksFor(id), translation: settings.translationFor(id), explicit };
   });
 }
 

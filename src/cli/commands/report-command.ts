@@ -229,13 +229,14 @@ async function side(
 }
 
 /** Returns the violations that occur only on the second side of a comparison. */
-function addedOf({ findings }: Comparison): Pick<Report, 'groups'> {
+function addedOf({ findings }: Comparison): Pick<Report, 'groups' | 'outages'> {
   const added = findings.filter(({ change }) => change === 'new').map(({ finding }) => finding);
   return {
     groups: VIOLATION_CATEGORIES.map((category) => ({
       category,
       findings: added.filter(({ entry }) => entry.category === category),
     })),
+    outages: [],
   };
 }
 
@@ -248,7 +249,7 @@ async function showFinding(
   io: CommandIo,
 ): Promise<number> {
   const report = await reports.read(request);
-  const all = [...findingsOf(report), ...report.candidates];
+  const all = [...findingsOf(report), ...report.candidates, ...report.statusChanges, ...report.outages];
   const found = all.filter(({ entry }) => entry.fingerprint.startsWith(fingerprint));
   const finding = found.find(({ entry }) => entry.fingerprint === fingerprint) ?? found[0];
   if (finding === undefined || (found.length > 1 && finding.entry.fingerprint !== fingerprint)) {

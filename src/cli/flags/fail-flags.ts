@@ -13,7 +13,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
     name: 'fail-on',
     value: 'RULE',
     multiple: true,
-    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N. Accepted violations never match, and advisories match only rules that name their category.',
+    help: 'Exit with code 1 if violations match new, CATEGORY[,CATEGORY] or count=N, or if the upstream failed (outages). Accepted violations never match, and advisories match only rules that name their category.',
   },
 ];
 

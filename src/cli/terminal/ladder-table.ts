@@ -37,7 +37,7 @@ export function ladderTable(rows: readonly LadderRow[]): string[] {
 
 /** Formats the ladder as JSON, with times in ISO 8601 format. */
 export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
-  const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
+  const written = rows.map(({ operation, check, configured, effective, counts, changes, next, step }) => ({
     operation,
     check,
     configured,
@@ -45,6 +45,7 @@ export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: Ledge
     clean: counts.passed,
     wouldHaveRefused: counts.reported,
     refused: counts.refused,
+    ...(check === 'errors' && { statusChanges: changes }),
     next: next.kind,
     why: next.text,
     moved: step === undefined ? null : { move: step.move, at: instant(step.at), why: stepWords(step) },

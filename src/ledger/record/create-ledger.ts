@@ -168,9 +168,10 @@ export function createLedger(parts: LedgerParts): Ledger {
       statistics.count(trace);
       dirty = true;
       arm();
-      if (trace.violations.length === 0) return;
+      if (trace.violations.length === 0 && trace.incidents === undefined) return;
       const counted = new Set<string>();
       for (const violation of trace.violations) add(trace, violation, counted);
+      for (const incident of trace.incidents ?? []) add(trace, incident, counted);
     },
     recordFields(operation, presence) {
       statistics.countFields(operation, presence);

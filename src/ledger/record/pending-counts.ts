@@ -1,5 +1,5 @@
 import { HOUR_MS, hourOf } from '../../lib/clock.ts';
-import { CHECK_NAMES } from '../../model/checks.ts';
+import { JUDGED_NAMES } from '../../model/checks.ts';
 import type { LedgerSample } from '../../model/ledger-entry.ts';
 import type { CheckVerdict, Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
@@ -137,7 +137,7 @@ interface TrafficCounts {
 }
 
 const OUTCOMES = 3;
-const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
+const WIDTH = 1 + JUDGED_NAMES.length * OUTCOMES;
 
 /** Creates empty counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
@@ -177,6 +177,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
       tally(trace.permissions, row + 10);
       tally(trace.pageBounds, row + 13);
       tally(trace.undocumented, row + 16);
+      tally(trace.errors, row + 19);
     },
     take() {
       const deltas = [...hours].flatMap(([hour, rows]) =>
@@ -204,7 +205,7 @@ function mayBeRefused({ upstream }: Trace): boolean {
 }
 
 function checksOf(row: Float64Array): TrafficDelta['checks'] {
-  const named = CHECK_NAMES.map((name, index) => {
+  const named = JUDGED_NAMES.map((name, index) => {
     const [passed = 0, reported = 0, refused = 0] = row.subarray(1 + index * OUTCOMES, 1 + (index + 1) * OUTCOMES);
     return [name, { passed, reported, refused }] as const;
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hourOf } from '../../lib/clock.ts';
 import { DISTINCT_BYTES, estimateDistinct, markDistinct } from '../../lib/distinct-count.ts';
-import { CHECK_NAMES } from '../../model/checks.ts';
+import { JUDGED_NAMES } from '../../model/checks.ts';
 import {
   type LedgerEntry,
   type LedgerSample,
@@ -184,7 +184,7 @@ function createMemoryTraffic(): MemoryTraffic {
   return {
     add(release, { operation, hour, requests, checks }) {
       countsOf(operation, 'requests').add(release, hour, requests);
-      for (const name of CHECK_NAMES)
+      for (const name of JUDGED_NAMES)
         for (const outcome of OUTCOMES) {
           const count = checks[name]?.[outcome] ?? 0;
           if (count > 0) countsOf(operation, `${name} ${outcome}`).add(release, hour, count);

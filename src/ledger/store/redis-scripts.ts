@@ -140,7 +140,7 @@ for _, entry in ipairs(batch.entries) do
     'first', whole(math.min(entry.first, tonumber(first or entry.first))), 'last', whole(latest))
   for _, one in ipairs(entry.hours) do
     redis.call('HINCRBY', key, 'h' .. whole(one[1]) .. '|' .. batch.release, one[2])
-    ofReplica(one[1], {violations = one[2], ['v\\n' .. entry.fingerprint .. '\\n' .. batch.release] = one[2]})
+    ofReplica(one[1], {violations = one[2] * entry.violation, ['v\\n' .. entry.fingerprint .. '\\n' .. batch.release] = one[2]})
   end
   if hour and tonumber(hour) ~= batch.hour then prune(key) end
   measure(key, #entry.facts + #shown)

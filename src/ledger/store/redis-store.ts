@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hourOf, systemClock } from '../../lib/clock.ts';
 import { estimateDistinct } from '../../lib/distinct-count.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
-import { CHECK_NAMES } from '../../model/checks.ts';
+import { JUDGED_NAMES } from '../../model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../model/violation.ts';
 import {
   type LedgerEntry,
@@ -12,6 +12,7 @@ import {
   type OperationTraffic,
   type ReplicaTraffic,
   checksOf,
+  isContractViolation,
   operationOf,
 } from '../../model/ledger-entry.ts';
 import { type ReleaseStatistics, STORED_RELEASES } from '../../model/release-statistics.ts';
@@ -155,6 +156,8 @@ function toEntryRow({ facts, firstSeenAt, lastSeenAt, hours, callers, samples }:
   return {
     fingerprint: facts.fingerprint,
     direction: facts.direction,
+    /** 1 for a violation of the contract, and 0 for an incident, which does not count as a violation. */
+    violation: Number(isContractViolation(facts)),
     rule: `${facts.operation ?? ''} ${facts.keyword}`,
     facts: JSON.stringify(facts),
     first: firstSeenAt,
@@ -166,7 +169,7 @@ function toEntryRow({ facts, firstSeenAt, lastSeenAt, hours, callers, samples }:
 }
 
 function toTrafficRow({ operation = '', hour, requests, checks }: TrafficDelta) {
-  const outcomes = CHECK_NAMES.flatMap((name) =>
+  const outcomes = JUDGED_NAMES.flatMap((name) =>
     OUTCOMES.map((outcome) => [`${name} ${outcome}`, checks[name]?.[outcome] ?? 0] as const),
   );
   const counts = [['requests', requests] as const, ...outcomes].filter(([, count]) => count > 0);
@@ -276,7 +279,7 @@ const oneOf =
   (value: unknown): value is T =>
     isText(value) && words.includes(value as T);
 
-const isCheck = oneOf([...CHECK_NAMES, 'upstream']);
+const isCheck = oneOf([...JUDGED_NAMES, 'upstream']);
 const isDirection = oneOf(['request', 'response']);
 const isCategory = oneOf(VIOLATION_CATEGORIES);
 const isLocation = oneOf(['path', 'query', 'header', 'body', 'status', 'method']);

@@ -5,7 +5,7 @@ import { valueAt } from '../../lib/json-pointer.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { type Operation, PERMISSION_DENIED, type Decision, type Requirement } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { Trace } from '../../model/trace.ts';
+import { ERROR_INSIDE, type Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../../permissions/decide.ts';
@@ -92,7 +92,8 @@ function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Dec
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
   const upstreamDenied = trace.upstream.denied === true;
   const gatewayDenied = decision.verdict === 'denied';
-  if (upstreamDenied === gatewayDenied || (!upstreamDenied && status >= 400)) return;
+  const isError = status >= 400 || trace.upstream.shape === ERROR_INSIDE;
+  if (upstreamDenied === gatewayDenied || (!upstreamDenied && isError)) return;
   // The upstream may hide a private comment even from callers who have every permission.
   if (upstreamDenied && mayBePrivate) return;
   trace.violations.push(permissionMismatch(upstreamDenied));

@@ -26,7 +26,7 @@ import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { recordCodingFault, recordEnd, recordExceeded, recordFailedExchange } from '../upstream-violation.ts';
+import { recordCodingFault, recordEnd, recordExceeded, recordFailedExchange } from '../upstream-incident.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -200,7 +200,7 @@ function builtRequest(
     mode: 'buffered' as const,
     operation: planned.operation.id,
     log,
-    page: planned.cache === undefined ? undefined : target,
+    page: planned.operation.method === 'GET' ? target : undefined,
     owner: () => streamOwner(exchange.principal, arrival.clientAddress),
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),

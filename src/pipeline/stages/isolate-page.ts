@@ -2,8 +2,10 @@ import type { FailingPageOptions } from '../../cache/cache-options.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
+import { fetchedAs } from '../fetched-as.ts';
 import { pageKey } from '../stored-reply.ts';
 
 /** The service that the `isolate-page` stage needs. */
@@ -13,7 +15,9 @@ export interface IsolatePageServices {
 
 /**
  * Refuses requests for a page that keeps failing, for a few seconds at a time, so that neither clients nor the upstream
- * waste time on exchanges that are bound to fail. Other pages are not affected.
+ * waste time on exchanges that are bound to fail. Other pages are not affected, and neither are callers for whom the
+ * page has not failed: a failure may be due to the credential with which the page was fetched, even if several callers
+ * share the stored page.
  */
 export function isolatePage({ failingPages: pages }: IsolatePageServices): StagePlanner {
   const refuseIsolated = (key: string) => {
@@ -38,11 +42,12 @@ export function isolatePage({ failingPages: pages }: IsolatePageServices): Stage
     name: 'isolate-page',
     plan(planned) {
       if (planned.cache === undefined || !pages.isOn) return undefined;
+      const keyOf = (exchange: Exchange) => `${pageKey(planned, exchange)}\n${fetchedAs(planned, exchange)}`;
       return (next) => (exchange) => {
-        if (pages.size > 0) refuseIsolated(pageKey(planned, exchange));
+        if (pages.size > 0) refuseIsolated(keyOf(exchange));
         const fetched = next(exchange);
         // The outcome is recorded in a separate promise so that the reply is not delayed.
-        void record(fetched, () => pageKey(planned, exchange));
+        void record(fetched, () => keyOf(exchange));
         return fetched;
       };
     },
@@ -114,4 +119,6 @@ const PAGE_FAILURES: ReadonlySet<string> = new Set<ErrorCode>([
   'upstream_unavailable',
 ]);
 
-const isPageFailure = (error: unknown) => error instanceof GatewayError && PAGE_FAILURES.has(error.code);
+// An error that replaces a 4xx response is not a failure of the page, whatever its code.
+const isPageFailure = (error: unknown) =>
+  error instanceof GatewayError && PAGE_FAILURES.has(error.code) && (error.replacedStatus ?? 500) >= 500;

@@ -26,7 +26,7 @@ import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { endedEarly, recordCodingFault, recordServerError } from '../upstream-violation.ts';
+import { endedEarly, recordCodingFault, recordServerError } from '../upstream-incident.ts';
 
 /** The services that response validation needs. */
 export interface ValidateResponseServices {
@@ -118,7 +118,7 @@ function factsOf(
   planned: PlannedOperation,
   services: ValidateResponseServices,
 ): ResponseFacts {
-  const { operation, checks } = planned;
+  const { operation, checks, errors } = planned;
   const level = checks.responses;
   services.sampleFields?.(exchange, operation, response.status, response.bytes);
   if (level === 'off') {
@@ -140,9 +140,10 @@ function factsOf(
   const { validity, reported } = judgeFindings(exchange, response, read.findings, planned, services);
   if (level === 'enforce' && validity === 'violations' && response.status < 300) {
     const { trace } = exchange;
-    if (trace.responses !== undefined && isErrorInside(operation, json))
-      trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
-    throw invalid(exchange);
+    const errorInside = isErrorInside(operation, json);
+    if (trace.responses !== undefined && errorInside) trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
+    // If errors are normalized, the translation of errors decides which error replaces the response.
+    if (!errorInside || errors === 'legacy') throw invalid(exchange);
   }
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {

@@ -9,7 +9,7 @@ import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.t
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
-import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-violation.ts';
+import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-incident.ts';
 
 /** The services that forward requests to undocumented paths. */
 export interface ForwardUndocumentedServices {

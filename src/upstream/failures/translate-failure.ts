@@ -26,7 +26,7 @@ export interface FailureContext {
 }
 
 /** The gateway's error for a failed exchange or for an error response from the upstream. */
-interface TranslatedFailure {
+export interface TranslatedFailure {
   readonly error: GatewayError;
   /** True if the upstream refused the caller's credential, which must then no longer count as verified. */
   readonly dropVerified: boolean;
@@ -41,12 +41,18 @@ export function translateFailure(
   context: FailureContext,
 ): TranslatedFailure | undefined {
   if (response instanceof Error) return translated(toGatewayError(response));
+  const failure = translateResponse(response, context);
+  if (failure !== undefined) failure.error.replacedStatus = response.status;
+  return failure;
+}
+
+function translateResponse(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
   if (response.status < 300) return errorInSuccess(response, context);
   if (response.status < 400)
     return translated(new GatewayError('upstream_redirect', 'The upstream returned a redirect.'));
   const reading = readError(response);
   if (response.status === 401) return unauthorized(reading, context);
-  if (response.status === 403) return translated(forbidden(reading, context));
+  if (response.status === 403) return forbidden(reading, context);
   return translated(byStatus(response, reading));
 }
 
@@ -57,22 +63,24 @@ function unauthorized(reading: ErrorReading, context: FailureContext): Translate
     return translated(new GatewayError('upstream_credentials_refused', 'The upstream refused the service account.'));
   }
   if (reading.shape === 'html') return translated(htmlPage());
-  if (isPermission(reading, context)) return translated(permissionDenied(reading, context));
+  if (isPermission(reading, context)) return denied(reading, context);
   const text = textOf(reading, 'The upstream refused the credentials.');
   const error = new GatewayError('upstream_unauthorized', text, { headers: { 'WWW-Authenticate': context.challenge } });
   return { error, dropVerified: context.credential === 'caller' };
 }
 
-function forbidden(reading: ErrorReading, context: FailureContext): GatewayError {
-  return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
+function forbidden(reading: ErrorReading, context: FailureContext): TranslatedFailure {
+  return reading.shape === 'html' ? translated(htmlPage()) : denied(reading, context);
 }
 
 // A denied caller without a credential receives a 401 (docs/rules.md §2). All other denied callers receive a 403
 // without a challenge.
-function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
+function denied(reading: ErrorReading, context: FailureContext): TranslatedFailure {
   const text = textOf(reading, 'The upstream denied permission.');
-  if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);
-  return new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } });
+  if (context.credential !== 'none') return translated(new GatewayError('upstream_permission_denied', text));
+  return translated(
+    new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } }),
+  );
 }
 
 // The client errors whose message is forwarded unchanged.
@@ -117,15 +125,14 @@ function unavailable(response: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Very few pages contain the word `error`, so searching for it first usually avoids a second parse.
-  if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
+  if (!Buffer.isBuffer(response.body)) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const names = Object.keys(body);
   if (!names.includes('error') && !names.includes('errors')) return undefined;
   if (names.some((name) => context.documentedFields.has(name))) return undefined;
   const reading = messageOf(body);
-  if (isPermission(reading, context)) return translated(permissionDenied(reading, context));
+  if (isPermission(reading, context)) return denied(reading, context);
   return translated(
     new GatewayError('upstream_error_in_success', 'The upstream reported an error in a successful response.'),
   );

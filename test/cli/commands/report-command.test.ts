@@ -178,7 +178,7 @@ describe('portico report', () => {
     [['--operation', 'listQuestion'], 'did you mean listQuestions?'],
     [['--format', 'yaml'], '--format yaml: must be one of table'],
     [['--since', 'soon'], '24h, 7d or an instant'],
-    [['--fail-on', 'newish,x'], 'is neither new nor count=N nor a category'],
+    [['--fail-on', 'newish,x'], 'is neither new nor outages nor count=N nor a category'],
     [['--fail-on', 'new,missing'], '"new" cannot be combined with other rules; repeat --fail-on'],
     [['--fail-on', 'missing,count=3'], '"count=3" cannot be combined'],
     [['d42a'], 'at least the first 6'],

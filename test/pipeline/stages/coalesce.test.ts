@@ -4,6 +4,7 @@ import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { coalesce } from '../../../src/pipeline/stages/coalesce.ts';
 import {
+  callerNamed,
   createNext,
   exchangeWith,
   failureOf,
@@ -144,6 +145,35 @@ describe('coalesce', () => {
     gate.resolve(replyWith({ error: 'no' }, { status: 401 }));
     expect((await Promise.all(answers))[1]).toMatchObject({ status: 401, shared: true });
     expect(next.asked).toHaveLength(1);
+  });
+
+  // The upstream's error may be due to the credential of the caller whose request was sent.
+  it.each([
+    ['a server error', Object.assign(new GatewayError('upstream_error', ''), { replacedStatus: 500 })],
+    ['a login redirect', Object.assign(new GatewayError('upstream_redirect', ''), { replacedStatus: 302 })],
+    ['a page isolated for the caller', new GatewayError('upstream_page_failing', '')],
+  ])("fetches a shared page once more, for all other callers, after one caller's failure: %s", async (_what, error) => {
+    const { next, handle } = coalesced(shared);
+    const first = failureOf(handle(exchangeWith()));
+    const again = failureOf(handle(exchangeWith()));
+    const others = ['bob', 'carol'].map((name) => handle(exchangeWith({ principal: callerNamed(name) })));
+    gate.reject(error);
+    // The caller's own second request gets the same failure.
+    expect([await first, await again]).toEqual([error, error]);
+    expect(await Promise.all(others)).toMatchObject([{ status: 200 }, { status: 200, shared: true }]);
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('fetches a shared page at most twice if it fails for everyone', async () => {
+    const { next, handle } = coalesced(shared);
+    const error = Object.assign(new GatewayError('upstream_error', ''), { replacedStatus: 500 });
+    next.answer = () => (next.asked.length === 1 ? gate.promise : Promise.reject(error));
+    const answers = ['alice', 'bob', 'carol'].map((name) =>
+      failureOf(handle(exchangeWith({ principal: callerNamed(name) }))),
+    );
+    gate.reject(error);
+    expect(await Promise.all(answers)).toEqual([error, error, error]);
+    expect(next.asked).toHaveLength(2);
   });
 
   it('does not fetch a shared page again if it failed for another reason', async () => {

@@ -145,7 +145,7 @@ describe('forward', () => {
     const { answer, trace } = send();
     expect(await failureOf(answer)).toBeInstanceOf(UpstreamFailure);
     expect(trace.upstream).toMatchObject({ status: undefined, shape: 'deadline', seconds: 0.25, attempts: 1 });
-    expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'deadline' }]);
+    expect(trace.incidents).toMatchObject([{ check: 'upstream', keyword: 'deadline' }]);
   });
 
   it("records nothing about the upstream for a failure of Portico's own", async () => {
@@ -367,7 +367,7 @@ describe('forward in observe mode', () => {
       const { answer, trace } = forwarding(observe, () => ({ ...OK, body })).send();
       await answer;
       body.destroy(failure);
-      expect(trace.violations.map(({ keyword }) => keyword)).toEqual(told);
+      expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(told);
       expect(trace.upstream?.shape).toBe(told[0] ?? 'answer');
     }
   });

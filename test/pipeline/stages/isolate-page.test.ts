@@ -4,11 +4,13 @@ import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { createFailingPages, isolatePage } from '../../../src/pipeline/stages/isolate-page.ts';
 import {
+  callerNamed,
   createNext,
   exchangeWith,
   failureOf,
   kept,
   pageOf,
+  type PlannedParts,
   plannedWith,
   replyWith,
   stageIn,
@@ -102,6 +104,53 @@ describe('isolate-page', () => {
     const { ask, state } = isolated({ after: 1, seconds: 5 });
     state.outcome = failure(code);
     expect([await ask(), await ask()]).toEqual([code, code]);
+  });
+
+  // Callers who share a page may still send different credentials, and the upstream may fail for only one of them.
+  describe('on a page that callers share', () => {
+    const shared = { cache: kept({ audience: 'public', assumeImpersonal: true }) } as const;
+    const asking = (parts: PlannedParts = shared) => {
+      const next = createNext(({ principal }) =>
+        principal.name === 'broken' ? Promise.reject(failure('upstream_error')) : Promise.resolve(OK),
+      );
+      const planner = isolatePage({ failingPages: createFailingPages({ after: 2, seconds: 5 }, createTestClock()) });
+      const handle = stageIn(planner, plannedWith(parts), next);
+      return async (name: string) => {
+        const principal = callerNamed(name);
+        const reply = handle(exchangeWith({ principal, audience: 'public' }));
+        return reply.then(({ status }) => status).catch((error: unknown) => (error as GatewayError).code);
+      };
+    };
+
+    it("does not refuse it to other callers because of one caller's failures", async () => {
+      const ask = asking();
+      expect([await ask('broken'), await ask('broken'), await ask('broken')]).toEqual([
+        'upstream_error',
+        'upstream_error',
+        'upstream_page_failing',
+      ]);
+      expect(await ask('alice')).toBe(200);
+      // Another caller's success does not end the isolation either.
+      expect(await ask('broken')).toBe('upstream_page_failing');
+    });
+
+    it('refuses it to all callers if the service account fetches it for all of them', async () => {
+      const ask = asking({ ...shared, serviceCredential: true });
+      await ask('broken');
+      await ask('broken');
+      expect(await ask('alice')).toBe('upstream_page_failing');
+    });
+  });
+
+  it('does not count an error that replaces a 4xx response, but one that replaces a 5xx response', async () => {
+    for (const [status, code] of [
+      [418, 'upstream_error'],
+      [500, 'upstream_page_failing'],
+    ] as const) {
+      const { ask, state } = isolated({ after: 1, seconds: 5 });
+      state.outcome = Object.assign(failure('upstream_error'), { replacedStatus: status });
+      expect([await ask(), await ask()]).toEqual(['upstream_error', code]);
+    }
   });
 
   it('counts server errors that are forwarded, in the legacy style', async () => {

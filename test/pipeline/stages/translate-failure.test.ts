@@ -1,8 +1,14 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
+import type { Operation } from '../../../src/model/operation.ts';
 import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
-import { translateFailure } from '../../../src/pipeline/stages/translate-failure.ts';
+import type { Violation } from '../../../src/model/violation.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
+import { describeTranslation, translateFailure } from '../../../src/pipeline/stages/translate-failure.ts';
+import { decodeForInspection } from '../../../src/upstream/response-body.ts';
 import {
   createNext,
   type ExchangeParts,
@@ -12,17 +18,24 @@ import {
   plannedWith,
   replyWith,
   stageIn,
+  traceWith,
 } from '../../builders/exchange.ts';
 
 const CHALLENGE = 'Basic realm="test"';
 
-function translating(answer: Parameters<typeof createNext>[0], parts: PlannedParts = {}) {
+function translating(
+  answer: Parameters<typeof createNext>[0],
+  parts: PlannedParts = {},
+  accepted: readonly string[] = [],
+) {
   const forgotten: Principal[] = [];
   const services = {
     challenge: CHALLENGE,
     jsonLimits: DEFAULT_JSON_LIMITS,
     isPermissionMessage: (message: string) => message.includes('permission'),
     forget: (principal: Principal) => void forgotten.push(principal),
+    isAccepted: (_: Operation, { keyword }: Violation) => accepted.includes(keyword),
+    decode: (headers: HeaderPairs, body: Buffer) => decodeForInspection({ status: 200, headers, body }, 1_000_000),
   };
   const handle = stageIn(translateFailure(services), plannedWith(parts), createNext(answer));
   return { forgotten, send: (more: ExchangeParts = {}) => handle(exchangeWith(more)) };
@@ -115,5 +128,144 @@ describe('translate-failure with legacy errors', () => {
     const observed = translating(refused, { errors: 'legacy', transparent: true });
     await observed.send();
     expect([...denied.forgotten, ...observed.forgotten]).toEqual([]);
+  });
+});
+
+/** An upstream error, and the status that clients get if errors are normalized. */
+const html = (status: number): Reply => ({
+  ...replyWith('', { status }),
+  headers: [['Content-Type', 'text/html']],
+  body: Buffer.from('<html><body>no permission</body></html>'),
+});
+const CHANGES: readonly (readonly [string, Reply, string, number])[] = [
+  ['a 401 with a permission message', replyWith({ error: 'no permission' }, { status: 401 }), 'permission_denied', 403],
+  [
+    'a 401 with the other form of a permission message',
+    replyWith({ errors: { message: 'no permission' } }, { status: 401 }),
+    'permission_denied',
+    403,
+  ],
+  ['an HTML page with 401', html(401), 'html', 502],
+  ['an HTML page with 404', html(404), 'html', 502],
+  ['a redirect', replyWith({}, { status: 302 }), 'redirect', 502],
+  ['a 500', replyWith({ error: 'x' }, { status: 500 }), 'error', 502],
+  ['a status that says nothing to clients', replyWith({ error: 'x' }, { status: 418 }), 'error', 502],
+  ['an error in a 200', replyWith({ error: 'x' }), 'error_in_success', 502],
+  ['a permission message in a 200', replyWith({ errors: { message: 'no permission' } }), 'permission_denied', 403],
+];
+const observed: PlannedParts = { errors: 'legacy', transparent: true };
+
+/** Runs the stage and returns the trace and either the reply or the error. */
+async function outcomeOf(reply: Reply, parts: PlannedParts = {}, accepted: readonly string[] = []) {
+  const trace = traceWith({ upstream: { status: reply.status, shape: 'answer', seconds: 0, attempts: 1 } });
+  const { send } = translating(reply, parts, accepted);
+  return { trace, result: await send({ trace }).catch((error: unknown) => error) };
+}
+
+describe('the verdict of the translation', () => {
+  it.each(CHANGES)('foretells in observe mode what happens to %s', async (_what, reply, code, status) => {
+    const { trace, result } = await outcomeOf(reply, observed);
+    expect(result).toBe(reply);
+    expect(trace.errors).toEqual({ level: 'report', outcome: 'reported', changedTo: status });
+    expect(trace.violations).toEqual([]);
+    expect(trace.incidents).toEqual([
+      expect.objectContaining({
+        check: 'errors',
+        category: 'advisory',
+        keyword: `upstream_${code}`,
+        message: `With normalized errors, status ${reply.status} becomes ${status} (upstream_${code}).`,
+        suggestion: 'operations.listThings.errors: legacy',
+      }),
+    ]);
+  });
+
+  it.each(CHANGES)('is the same once errors are normalized: %s', async (_what, reply, code, status) => {
+    const { trace, result } = await outcomeOf(reply);
+    expect(result).toMatchObject({ code: `upstream_${code}`, status, replacedStatus: reply.status });
+    expect(trace.errors).toEqual({ level: 'enforce', outcome: 'refused', changedTo: status });
+    expect(trace.incidents).toMatchObject([{ check: 'errors', keyword: `upstream_${code}` }]);
+  });
+
+  it.each(CHANGES)('reads a compressed response in observe mode: %s', async (_what, reply, _code, status) => {
+    const zipped = {
+      ...reply,
+      headers: [...reply.headers, ['Content-Encoding', 'gzip'] as const],
+      body: gzipSync(reply.body as Buffer),
+    };
+    expect((await outcomeOf(zipped, observed)).trace.errors).toMatchObject({ changedTo: status });
+  });
+
+  it('passes a success, and an error that keeps its status', async () => {
+    for (const reply of [replyWith({ list: [] }), replyWith({ error: 'x' }, { status: 404 })])
+      for (const parts of [observed, {}]) {
+        const { trace } = await outcomeOf(reply, parts);
+        expect(trace.errors?.outcome).toBe('passed');
+        expect(trace.incidents).toBeUndefined();
+      }
+  });
+
+  it('foretells nothing where somebody has decided to keep the errors', async () => {
+    const { trace, result } = await outcomeOf(replyWith({}, { status: 302 }), { errors: 'legacy' });
+    expect(result).toMatchObject({ status: 302 });
+    expect(trace.errors).toMatchObject({ level: 'off', outcome: 'skipped' });
+    expect(trace.incidents).toBeUndefined();
+  });
+
+  it.each(CHANGES)('honors an acceptance of the change: %s is forwarded as it is', async (_what, reply, code) => {
+    const { trace, result } = await outcomeOf(reply, {}, [`upstream_${code}`]);
+    expect(result).toBe(reply);
+    expect(trace.errors).toMatchObject({ outcome: 'passed', reason: 'accepted' });
+    // The change is still recorded, so that the entry in the baseline does not appear to be obsolete.
+    expect(trace.incidents).toHaveLength(1);
+  });
+
+  it.each(CHANGES)('honors an acceptance of the violations: %s is forwarded as it is', async (_what, given) => {
+    const body = { isJson: false, isOuterForm: false, hasTopLevelError: true, pageCount: undefined, tags: [] };
+    const reply: Reply = { ...given, facts: { validity: 'accepted', body } };
+    const { trace, result } = await outcomeOf(reply);
+    expect(result).toBe(reply);
+    expect(trace.errors).toMatchObject({ outcome: 'passed', reason: 'accepted' });
+    expect(trace.incidents).toBeUndefined();
+  });
+
+  it('never lets an acceptance hide that the service account is refused', async () => {
+    const parts = { serviceCredential: true };
+    const reply = replyWith(
+      { error: 'x' },
+      { status: 401, facts: { ...refused.facts, validity: 'accepted' } as never },
+    );
+    const { result } = await outcomeOf(reply, parts, ['upstream_credentials_refused']);
+    expect(result).toMatchObject({ code: 'upstream_credentials_refused' });
+  });
+
+  it('still forgets a refused credential if the response is forwarded', async () => {
+    const reply = html(401);
+    const { send, forgotten } = translating(
+      { ...reply, body: Buffer.from('{"note":"x"}'), facts: { ...refused.facts, validity: 'accepted' } as never },
+      {},
+    );
+    await failureOf(send());
+    expect(forgotten).toHaveLength(1);
+  });
+
+  it('records that a 200 with an error inside is an error, so that it is not taken for a permission', async () => {
+    for (const parts of [observed, {}, { errors: 'legacy' } as const]) {
+      const { trace } = await outcomeOf(replyWith({ error: 'no permission' }), parts);
+      expect(trace.upstream?.shape).toBe('error inside');
+    }
+  });
+
+  it('does not end an exchange in observe mode if it fails itself', async () => {
+    const reply = { ...replyWith({ error: 'x' }, { status: 401 }), headers: null as never };
+    const { trace, result } = await outcomeOf(reply, observed);
+    expect(result).toBe(reply);
+    expect(trace.errors?.outcome).toBe('failed');
+  });
+
+  it('is described for each level', () => {
+    const words = (parts: PlannedParts) => describeTranslation(plannedWith(parts));
+    expect(words({})).toContain('operations: { listThings: { errors: legacy } } keeps them');
+    expect(words(observed)).toContain('with normalized errors');
+    expect(words({ errors: 'legacy' })).toBe('legacy: upstream errors are forwarded unchanged');
   });
 });

@@ -77,11 +77,11 @@ function validating(
   return { judged, learned, run };
 }
 
-/** Returns the violations recorded for an error response, each in the form `check keyword`. */
+/** Returns the violations and incidents recorded for an error response, each in the form `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;
-  return trace.violations.map(({ check, keyword }) => `${check} ${keyword}`);
+  return [...trace.violations, ...(trace.incidents ?? [])].map(({ check, keyword }) => `${check} ${keyword}`);
 }
 
 describe('validate-response', () => {
@@ -254,10 +254,8 @@ describe('validate-response', () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
     await validating(answered({ error: 'x' }, 500)).run({ trace }).answer;
-    expect(trace.violations.map(({ check, keyword }) => `${check} ${keyword}`)).toEqual([
-      'requests type',
-      'upstream server-error',
-    ]);
+    expect(trace.violations.map(({ keyword }) => keyword)).toEqual(['type']);
+    expect(trace.incidents?.map(({ keyword }) => keyword)).toEqual(['server-error']);
   });
 
   it('learns from valid responses', async () => {
@@ -390,7 +388,8 @@ describe('validate-response in observe mode', () => {
     const { answer, trace } = run();
     expect((await answer).body).toEqual(Buffer.from('!'));
     expect(judged).toEqual([]);
-    expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'truncated', direction: 'response' }]);
+    expect(trace.violations).toEqual([]);
+    expect(trace.incidents).toMatchObject([{ check: 'upstream', keyword: 'truncated', direction: 'response' }]);
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
   });
 

@@ -179,7 +179,7 @@ describe('an upstream failure on an undocumented path', () => {
     [new UpstreamFailure('aborted'), []],
   ])('is reported: %s', async (answer, keywords) => {
     const { trace } = await passed({ answer });
-    expect(trace.violations.map(({ keyword }) => keyword)).toEqual(keywords);
+    expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(keywords);
   });
 
   it.each(['truncated', 'aborted'] as const)(
@@ -189,7 +189,7 @@ describe('an upstream failure on an undocumented path', () => {
       const { trace } = await passed({ body });
       body.destroy(new UpstreamFailure(kind));
       const isReported = kind === 'truncated';
-      expect(trace.violations.map(({ keyword }) => keyword)).toEqual(isReported ? ['truncated'] : []);
+      expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(isReported ? ['truncated'] : []);
       expect(trace.upstream).toMatchObject(isReported ? { status: undefined, shape: 'truncated' } : { status: 200 });
     },
   );

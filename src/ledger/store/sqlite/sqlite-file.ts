@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hourOf, HOUR_MS } from '../../../lib/clock.ts';
 import { DISTINCT_BYTES, markDistinct } from '../../../lib/distinct-count.ts';
-import { CHECK_NAMES } from '../../../model/checks.ts';
+import { JUDGED_NAMES } from '../../../model/checks.ts';
 import type { LedgerSample, LedgerQuery, LedgerSnapshot } from '../../../model/ledger-entry.ts';
 import { STORED_RELEASES } from '../../../model/release-statistics.ts';
 import { type StoreLimits, type StoreState, retentionStart } from '../../ledger-store.ts';
@@ -127,7 +127,7 @@ function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   };
   const addTraffic = (releaseId: number, { operation = '', hour: at, requests, checks }: TrafficDelta) => {
     if (requests > 0) traffic.run(operation, releaseId, at, 'requests', requests);
-    for (const name of CHECK_NAMES)
+    for (const name of JUDGED_NAMES)
       for (const outcome of OUTCOMES) {
         const count = checks[name]?.[outcome] ?? 0;
         if (count > 0) traffic.run(operation, releaseId, at, `${name} ${outcome}`, count);

@@ -1,18 +1,18 @@
 import type { StreamedBody } from '../model/streamed-body.ts';
-import type { Trace, UpstreamTrace } from '../model/trace.ts';
+import { addIncident, type Trace, type UpstreamTrace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
-import type { Violation } from '../model/violation.ts';
+import type { Incident } from '../model/violation.ts';
 import type { CodingFault } from '../upstream/response-body.ts';
 import type { ExceededLimit } from '../upstream/observe-limits.ts';
 import { failureText } from '../upstream/failures/transport-failure.ts';
 
 /** Records that a request to the upstream failed. Does nothing if it failed only because the client disconnected. */
-export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, failure: UpstreamFailure): void {
+export function recordFailure(trace: Pick<Trace, 'incidents' | 'failure'>, failure: UpstreamFailure): void {
   const { kind, facts } = failure;
   if (kind === 'aborted') return;
   trace.failure = facts;
   // A response that the gateway does not read because of its size is not a fault of the server.
-  trace.violations.push(violation(kind, failureText(failure), kind === 'too_large' ? 'size' : 'protocol'));
+  addIncident(trace, incident(kind, failureText(failure), kind === 'too_large' ? 'size' : 'protocol'));
 }
 
 /**
@@ -20,7 +20,7 @@ export function recordFailure(trace: Pick<Trace, 'violations' | 'failure'>, fail
  * on the failure.
  */
 export function recordFailedExchange(
-  trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>,
+  trace: Pick<Trace, 'incidents' | 'upstream' | 'failure'>,
   failure: UpstreamFailure,
   exchange: Pick<UpstreamTrace, 'startedAt' | 'seconds' | 'traceparent' | 'sent' | 'requestId'>,
 ): void {
@@ -35,20 +35,19 @@ const LIMITS: Readonly<Record<ExceededLimit, string>> = {
 };
 
 /** Records a request that would have been refused if the gateway were not in `observe` mode. */
-export function recordExceeded(trace: Pick<Trace, 'violations'>, limit: ExceededLimit): void {
-  trace.violations.push(violation(`over-limit-${limit}`, LIMITS[limit]));
+export function recordExceeded(trace: Pick<Trace, 'incidents'>, limit: ExceededLimit): void {
+  addIncident(trace, incident(`over-limit-${limit}`, LIMITS[limit]));
 }
 
 /** Records a response whose body was truncated. The request counts as failed regardless of the response's status. */
-export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
+export function endedEarly(trace: Pick<Trace, 'incidents' | 'upstream' | 'failure'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
   recordFailure(trace, failure);
 }
 
 /**
- * Records whether a streamed body was truncated. If that is already known, it is recorded at once, so that the verdict
- * in the response's headers mentions it.
+ * Records whether a streamed body was truncated. If that is already known, it is recorded at once.
  */
 export function recordEnd(body: StreamedBody, trace: Parameters<typeof endedEarly>[0]): void {
   if (body.failure === undefined) body.onEnd((failure) => failure && endedEarly(trace, failure));
@@ -57,10 +56,10 @@ export function recordEnd(body: StreamedBody, trace: Parameters<typeof endedEarl
 
 /**
  * Records that the upstream reported a server error. The response counts as a failure even when its body is valid. If
- * the body violates the contract, the violations are recorded instead.
+ * the body violates the contract, the violations are recorded instead, and the ledger counts them as a failure.
  */
-export function recordServerError(trace: Pick<Trace, 'violations'>): void {
-  trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
+export function recordServerError(trace: Pick<Trace, 'incidents'>): void {
+  addIncident(trace, incident('server-error', 'The upstream reported a server error.'));
 }
 
 const CODINGS: Readonly<Record<CodingFault, string>> = {
@@ -83,12 +82,12 @@ export function recordCodingFault(trace: Pick<Trace, 'violations'>, fault: Codin
 }
 
 /** Records that a credential could not be verified because the upstream failed. The request ends with an error. */
-export function recordUnverified(trace: Pick<Trace, 'violations' | 'failure'>, cause: unknown): void {
+export function recordUnverified(trace: Pick<Trace, 'incidents' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);
 }
 
-function violation(keyword: string, message: string, category: Violation['category'] = 'protocol'): Violation {
+function incident(keyword: string, message: string, category: Incident['category'] = 'protocol'): Incident {
   return {
     check: 'upstream',
     direction: 'response',

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { recordFailure, recordServerError } from '../../src/pipeline/upstream-violation.ts';
+import { recordFailure, recordServerError } from '../../src/pipeline/upstream-incident.ts';
 import { traceWith } from '../builders/exchange.ts';
 
 describe('an upstream failure', () => {
   it.each(['refused', 'reset', 'truncated', 'deadline', 'shed', 'circuit_open', 'too_large'] as const)(
-    '%s is a violation with its kind as the keyword',
+    '%s is an incident, not a violation, with its kind as the keyword',
     (kind) => {
       const trace = traceWith();
       recordFailure(trace, new UpstreamFailure(kind));
       // The gateway's own limit on size is not a fault of the server.
       const category = kind === 'too_large' ? 'size' : 'protocol';
-      expect(trace.violations).toMatchObject([
+      expect(trace.violations).toEqual([]);
+      expect(trace.incidents).toMatchObject([
         { check: 'upstream', direction: 'response', category, location: 'status', at: '', keyword: kind },
       ]);
     },
@@ -20,12 +21,12 @@ describe('an upstream failure', () => {
   it('does not include a client that disconnected', () => {
     const trace = traceWith();
     recordFailure(trace, new UpstreamFailure('aborted'));
-    expect(trace.violations).toEqual([]);
+    expect(trace.incidents).toBeUndefined();
   });
 
   it('includes a failing status', () => {
     const trace = traceWith();
     recordServerError(trace);
-    expect(trace.violations).toMatchObject([{ check: 'upstream', category: 'protocol', keyword: 'server-error' }]);
+    expect(trace.incidents).toMatchObject([{ check: 'upstream', category: 'protocol', keyword: 'server-error' }]);
   });
 });
