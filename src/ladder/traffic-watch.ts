@@ -1,3 +1,5 @@
+import { DAY_MS } from '../lib/clock.ts';
+import { shareBounds } from '../lib/share-bounds.ts';
 import type { CheckName } from '../model/checks.ts';
 import { type CheckVerdict, ERROR_INSIDE, type Trace } from '../model/trace.ts';
 import type { DemotionOptions } from './ladder-options.ts';
@@ -14,9 +16,25 @@ interface Tally {
   failed: number;
 }
 
+/** One of the last checked responses of an operation. */
+interface RecentResponse {
+  /** In epoch milliseconds. */
+  readonly at: number;
+  readonly caller: string;
+  readonly failed: boolean;
+}
+
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
+/**
+ * The number of failures that are enough when there is so little traffic that the window never contains `minAnswers`
+ * responses. With fewer, a few damaged records would lower the level.
+ */
+const FEW_FAILURES = 5;
+/** How far back responses to an operation with little traffic are remembered, and how many of them. */
+const LONG_WINDOW_MS = DAY_MS;
+const MAX_RECENT = 500;
 /** The maximum number of distinct callers in one bucket. All additional callers are counted as one. */
 const MAX_CALLERS = 64;
 
@@ -24,12 +42,34 @@ const MAX_CALLERS = 64;
  * Creates empty windows for these operations. A single caller cannot cause a check to be lowered for everyone: if the
  * other callers have received enough responses, the limit must be exceeded even without the caller that has the most
  * failures.
+ *
+ * An operation with little traffic never has `minAnswers` responses in one window. The last `minAnswers` responses of
+ * the past day then count instead, and fewer are enough if at least {@link FEW_FAILURES} failed and the share would be
+ * exceeded even at the lower bound of its confidence interval.
  */
 export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
   const rings = new Map<string, BucketRing<Bucket>>(
     operations.map((operation) => [operation, createBucketRing<Bucket>(windowMs, BUCKETS, () => new Map())]),
   );
+  const recent = new Map<string, RecentResponse[]>(operations.map((operation) => [operation, []]));
+  const enough = Math.min(FEW_FAILURES, options.minAnswers);
+  const evidenceOfFew = (operation: string, now: number): LadderEvidence | undefined => {
+    const ofDay = (recent.get(operation) ?? []).filter(({ at }) => at <= now && now - at < LONG_WINDOW_MS);
+    const last = ofDay.slice(-options.minAnswers);
+    const age = now - (last[0]?.at ?? now);
+    // If all of them are in the window, there may soon be enough responses in it.
+    if (age < windowMs) return undefined;
+    const all = { judged: last.length, failed: last.filter(({ failed }) => failed).length };
+    if (all.failed < enough || shareBounds(all.failed, all.judged).lower <= options.share) return undefined;
+    const callers = [...Map.groupBy(ofDay, ({ caller }) => caller).values()].map((responses) => ({
+      judged: responses.length,
+      failed: responses.filter(({ failed }) => failed).length,
+    }));
+    const others = withoutWorst(callers);
+    if (others.judged >= enough && others.failed <= options.share * others.judged) return undefined;
+    return { ...all, windowSeconds: Math.ceil(age / 1000) };
+  };
   const exceeds = ({ judged, failed }: Tally) => judged >= options.minAnswers && failed > options.share * judged;
   return {
     take(operation, { caller, failed }, now) {
@@ -37,14 +77,25 @@ export function createResponseWindows(options: DemotionOptions, operations: read
       if (ring === undefined) return undefined;
       const tally = tallyFor(ring.at(now), caller);
       tally.judged += 1;
+      const last = recent.get(operation) ?? [];
+      last.push({ at: now, caller, failed });
+      if (last.length > MAX_RECENT) last.shift();
       if (!failed) return undefined;
       tally.failed += 1;
       const callers = byCaller(ring.within(now));
       const all = sum([...callers.values()]);
+      if (all.judged < options.minAnswers) {
+        const evidence = evidenceOfFew(operation, now);
+        if (evidence === undefined) return undefined;
+        ring.clear();
+        last.length = 0;
+        return evidence;
+      }
       if (!exceeds(all)) return undefined;
       const others = withoutWorst([...callers.values()]);
       if (others.judged >= options.minAnswers && !exceeds(others)) return undefined;
       ring.clear();
+      last.length = 0;
       return { ...all, windowSeconds: options.windowSeconds };
     },
   };

@@ -29,11 +29,31 @@ describe('the window of responses', () => {
     expect(take(1, true)).toBeDefined();
   });
 
-  it('ignores responses that are older than the window', () => {
+  const HOUR = 3_600_000;
+
+  it('reports at one response an hour if all of them fail', () => {
     const take = windows();
-    take(9, true);
-    expect(take(9, true, { at: NOW + 60_000 })).toBeUndefined();
-    expect(take(1, true, { at: NOW + 60_000 })).toEqual({ judged: 10, failed: 10, windowSeconds: 60 });
+    const reports = Array.from({ length: 5 }, (_, index) => take(1, true, { at: NOW + index * HOUR }));
+    expect(reports).toEqual([...Array.from({ length: 4 }), { judged: 5, failed: 5, windowSeconds: 4 * 3600 }]);
+  });
+
+  it('does not report a few failures among the last responses of an operation with little traffic', () => {
+    const take = windows();
+    const reports = Array.from({ length: 20 }, (_, index) => take(1, index % 2 === 0, { at: NOW + index * HOUR }));
+    expect(reports.filter((report) => report !== undefined)).toEqual([]);
+  });
+
+  it('considers only the last responses of one day', () => {
+    const take = windows();
+    expect(take(4, true)).toBeUndefined();
+    expect(take(1, true, { at: NOW + 24 * HOUR })).toBeUndefined();
+  });
+
+  it('is not affected by one caller at little traffic if the others have some valid responses', () => {
+    const take = windows();
+    take(5, false, { caller: 'bob' });
+    for (let hour = 1; hour < 20; hour += 1)
+      expect(take(1, true, { caller: 'mallory', at: NOW + hour * HOUR })).toBeUndefined();
   });
 
   it('ignores responses that are in the future because the clock was set back', () => {
