@@ -1,9 +1,22 @@
 import { resolveRole } from '../permissions/compile-permissions.ts';
 import { ANONYMOUS_ROLE } from '../permissions/roles-file.ts';
 import type { AllowEntry } from '../pipeline/undocumented/policy.ts';
-import { type AuditRule, foundIf, listed } from './audit-rule.ts';
+import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule.ts';
 
 const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+/**
+ * Returns a function that tests whether an entry of `undocumented.allow` lets anyone change content without logging in.
+ * The roles are read only if callers without a credential are admitted at all.
+ */
+export function anyoneMayChange(
+  { authentication }: Pick<AuditSubject['settings'], 'authentication'>,
+  readRoles: () => AuditSubject['roles'],
+): (entry: AllowEntry) => boolean {
+  if (authentication.anonymous !== 'allow') return () => false;
+  const held = resolveRole(readRoles().roles, ANONYMOUS_ROLE).permissions;
+  return ({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission));
+}
 
 /** Rules about what callers without a credential may do, and about requests that are forwarded without checks. */
 export const ANONYMOUS_RULES: readonly AuditRule[] = [
@@ -13,13 +26,8 @@ export const ANONYMOUS_RULES: readonly AuditRule[] = [
     key: '/undocumented/allow',
     risk: 'Anyone can change content without logging in.',
     fix: `Give the entry a permission that the role ${ANONYMOUS_ROLE} does not have, or refuse anonymous callers.`,
-    find: ({ settings, roles }) => {
-      if (settings.authentication.anonymous !== 'allow') return [];
-      const held = resolveRole(roles.roles, ANONYMOUS_ROLE).permissions;
-      return settings.undocumented.allow
-        .filter(({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission)))
-        .map(entryText);
-    },
+    find: ({ settings, roles }) =>
+      settings.undocumented.allow.filter(anyoneMayChange(settings, () => roles)).map(entryText),
   },
   {
     id: 'anonymous-holds-privileges',

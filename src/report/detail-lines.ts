@@ -152,31 +152,47 @@ const BELOW_BASE = /^\/services\/v2\/[^?#\s]+$/;
 const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 /**
+ * Returns whether the ledger has masked or removed parts of a path. An entry with a wildcard in their place would also
+ * allow other paths, such as `admin/{name}` for requests for `admin/reindex`.
+ */
+function hidesText(place: string): boolean {
+  return /\?|\{name\}|\*|…/.test(place);
+}
+
+/**
  * Returns the `undocumented.allow` entry that would allow the requests of a ledger entry. Returns undefined for
  * violations of other kinds, and for requests that no entry can allow.
  */
 function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return undefined;
-  // The ledger shortens long locations and masks text that is not a plain name. Here, a removed end is replaced with
-  // `/**`, and masked text with `{name}`.
-  const path = place.replace(/\/[^/]*…$/, '/**').replaceAll('?', '{name}');
   // An entry for GET also allows HEAD.
   const allowed = method === 'HEAD' ? 'GET' : method;
-  return METHODS.has(allowed) && BELOW_BASE.test(path) ? { method: allowed, path } : undefined;
+  return METHODS.has(allowed) && BELOW_BASE.test(place) && !hidesText(place)
+    ? { method: allowed, path: place }
+    : undefined;
 }
 
 /** Formats an `undocumented.allow` entry as one line of YAML. */
 const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
+/** Decides which entries are suggested. */
+interface AllowRules {
+  /** Returns whether the configuration already allows a request. */
+  readonly isAllowed: (method: string, path: string) => boolean;
+  /** Returns whether `portico audit` would call an entry critical. Such an entry is not suggested. */
+  readonly isCritical: (entry: SuggestedEntry) => boolean;
+}
+
 /**
- * Returns a YAML block for the configuration. It allows all requests for undocumented paths in a report, except those
- * for which `isAllowed` returns true. Requests with accepted violations are included, because accepting a violation
- * does not allow any requests.
+ * Returns a YAML block for the configuration. It allows the requests for undocumented paths in a report, except those
+ * that are allowed already. Requests whose paths the ledger does not store completely, and entries that an audit would
+ * call critical, are listed in comments instead. Requests with accepted violations are included, because accepting a
+ * violation does not allow any requests.
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,
-  isAllowed: (method: string, path: string) => boolean,
+  { isAllowed, isCritical }: AllowRules,
 ): readonly string[] {
   const undocumented = findingsOf(report).filter(({ entry }) => entry.check === 'undocumented');
   const counts = new Map<string, SuggestedEntry & { count: number }>();
@@ -186,26 +202,46 @@ export function suggestAllowLines(
     const key = `${allow.path} ${allow.method}`;
     counts.set(key, { ...allow, count: (counts.get(key)?.count ?? 0) + entry.count });
   }
-  const entries = [...counts.keys()].toSorted().flatMap((key) => counts.get(key) ?? []);
+  const all = [...counts.keys()].toSorted().flatMap((key) => counts.get(key) ?? []);
+  const entries = all.filter((entry) => !isCritical(entry));
+  const critical = all.filter(isCritical);
   const linesOf = (title: string, isSafe: boolean) => {
     const group = entries.filter(({ method }) => SAFE.has(method) === isSafe);
     const lines = group.map((one) => `    ${allowEntryLine(one)} # ${noteOf(one)}`);
     return lines.length === 0 ? [] : [`    # ${title}`, ...lines];
   };
-  const never = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
+  const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
+  const hidden = unsuggested.filter(({ entry }) => isAllowable(entry));
+  const never = unsuggested.filter(({ entry }) => !isAllowable(entry));
+  const commentsOf = (title: string, findings: readonly Finding[]) =>
+    findings.length === 0
+      ? []
+      : [title, ...findings.map(({ entry }) => `#   ${entry.at.replaceAll(/[^!-~ …]/g, '?')}`)];
   return [
     '# Entries for undocumented paths. Delete the entries that your clients do not need.',
-    '# {id} and {name} match any one segment, and /** matches everything below.',
+    '# {id} matches any one segment.',
     ...(report.dropped === 0 ? [] : ['# The ledger dropped records, so entries can be missing.']),
     'undocumented:',
     entries.length === 0 ? '  allow: []' : '  allow:',
     ...linesOf('The modes staging and strict refuse these requests without an entry.', false),
     ...linesOf('Only the mode strict refuses these requests without an entry.', true),
-    ...(never.length === 0 ? [] : ['# No entry can allow these requests, because of their method or their path:']),
-    ...never.map(({ entry }) => `#   ${entry.at.replaceAll(/[^!-~ …]/g, '?')}`),
+    ...(critical.length === 0
+      ? []
+      : ['# Anyone could change content with these entries. Add a permission that anonymous callers do not have:']),
+    ...critical.map((one) => `#   ${allowEntryLine(one)}`),
+    ...commentsOf(
+      '# The ledger does not store some words of these paths. Write the paths yourself, without a wildcard:',
+      hidden,
+    ),
+    ...commentsOf('# No entry can allow these requests, because of their method or their path:', never),
   ];
 }
 
-function noteOf({ path, count }: SuggestedEntry & { readonly count: number }): string {
-  return `${countWords(count, 'request')}${/\{name\}|\*/.test(path) ? '; matches any text in this place' : ''}`;
+const noteOf = ({ count }: { readonly count: number }): string => countWords(count, 'request');
+
+/** Returns whether an entry could allow the requests of a ledger entry if their whole path were known. */
+function isAllowable({ check, direction, at }: LedgerEntry): boolean {
+  const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
+  if (check !== 'undocumented' || direction !== 'request') return false;
+  return METHODS.has(method === 'HEAD' ? 'GET' : method) && /^\/services\/v2\/[^#\s]/.test(place);
 }

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readRoles } from '../../assembly/load-start.ts';
+import { anyoneMayChange } from '../../audit/anonymous-rules.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
@@ -76,7 +78,8 @@ export const reportCommand: Command = {
     if (request.suggestAllow) {
       const policy = compileUndocumentedPolicy('enforce', false, settings.undocumented.allow);
       const isAllowed = (method: string, path: string) => policy(method, path, undefined).pass;
-      writeText(suggestAllowLines(report, isAllowed).join('\n'), line, io);
+      const isCritical = anyoneMayChange(settings, () => readRoles(settings));
+      writeText(suggestAllowLines(report, { isAllowed, isCritical }).join('\n'), line, io);
       return EXIT.ok;
     }
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
