@@ -213,10 +213,6 @@ export function suggestAllowLines(
   const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
   const hidden = unsuggested.filter(({ entry }) => isAllowable(entry));
   const never = unsuggested.filter(({ entry }) => !isAllowable(entry));
-  const commentsOf = (title: string, findings: readonly Finding[]) =>
-    findings.length === 0
-      ? []
-      : [title, ...findings.map(({ entry }) => `#   ${entry.at.replaceAll(/[^!-~ …]/g, '?')}`)];
   return [
     '# Entries for undocumented paths. Delete the entries that your clients do not need.',
     '# {id} matches any one segment.',
@@ -235,6 +231,12 @@ export function suggestAllowLines(
     ),
     ...commentsOf('# No entry can allow these requests, because of their method or their path:', never),
   ];
+}
+
+/** Lists the places of findings in comments. Returns no lines if there are no findings. */
+function commentsOf(title: string, findings: readonly Finding[]): readonly string[] {
+  if (findings.length === 0) return [];
+  return [title, ...findings.map(({ entry }) => `#   ${entry.at.replaceAll(/[^!-~ …]/g, '?')}`)];
 }
 
 const noteOf = ({ count }: { readonly count: number }): string => countWords(count, 'request');
