@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageRoot } from '../files/package-root.ts';
 import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
+import { parsePhcHash, verifyPasswordSync } from '../identity/password-hash.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import type { Fault } from '../model/fault.ts';
 import { hasUserinfo } from '../privacy/secret-text.ts';
@@ -135,9 +133,8 @@ export function rolesFileFaults(settings: Settings, { accounts, source }: RolesF
   if (settings.embedded) return [];
   const own = withOwnHash(accounts);
   if (own.length === 0) return [];
-  const published = publishedHashes();
   return own
-    .filter(({ passwordHash = '' }) => published.has(passwordHash))
+    .filter(({ passwordHash = '' }) => isPublished(passwordHash))
     .map(({ name }): Fault => ({
       source,
       pointer: '/accounts',
@@ -159,8 +156,18 @@ export function rolesFileWarnings(settings: Settings, { accounts, source }: Role
 const withOwnHash = (accounts: RolesFile['accounts']) =>
   accounts.filter(({ demo, passwordHash }) => !demo && passwordHash !== undefined);
 
-/** Returns the demo accounts' password hashes from this package's roles file. */
-function publishedHashes(): ReadonlySet<string> {
-  const text = readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8');
-  return new Set(text.match(/\$argon2id\$[\w$=,+/]+/g));
+/** The hashes that have been checked, so that a reload checks only new ones. */
+const checkedHashes = new Map<string, boolean>();
+
+/**
+ * Returns whether a hash is that of a published password. Every hash has its own salt, so hashes cannot be compared; the
+ * passwords are hashed instead. This takes about 0.1 seconds for each hash with the usual costs.
+ */
+function isPublished(text: string): boolean {
+  const known = checkedHashes.get(text);
+  if (known !== undefined) return known;
+  const hash = parsePhcHash(text);
+  const found = hash !== undefined && PUBLIC_PASSWORDS.some((password) => verifyPasswordSync(password, hash));
+  checkedHashes.set(text, found);
+  return found;
 }

@@ -81,7 +81,10 @@ export function loadContract(options: ContractOptions): Contract {
   // The digest is computed before the files are read. If a file changes in between, the digest describes the old
   // content, so the next reload compiles the contract again.
   const sources = sourcesDigest(options);
-  return withFolder(options, (folder) => ({ ...compileContract(options, folder), sources }));
+  return withFolder(options, (folder) => {
+    const contract = compileContract(options, folder);
+    return { ...contract, warnings: inFolder(contract.warnings, options), sources };
+  });
 }
 
 /**
@@ -211,11 +214,16 @@ function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T)
     return load(folder);
   } catch (error) {
     if (!(error instanceof StartFault)) throw error;
-    const named = error.faults.map(({ source, ...rest }) =>
-      Object.assign(rest, { source: source.replace(/^schemas\//, () => `${folder}/`) }),
-    );
-    throw new StartFault(named);
+    throw new StartFault(inFolder(error.faults, { folder }));
   }
+}
+
+/** Returns problems with the folder that the operator has configured, if any, instead of Portico's own. */
+function inFolder(faults: readonly Fault[], { folder }: Pick<ContractOptions, 'folder'>): readonly Fault[] {
+  if (folder === undefined) return faults;
+  return faults.map(({ source, ...rest }) =>
+    Object.assign(rest, { source: source.replace(/^schemas\//, () => `${folder}/`) }),
+  );
 }
 
 /** Compares two operations by their rows in the specification's table. Inferred operations come last. */

@@ -8,8 +8,12 @@ export interface ErrorDetail {
   readonly name?: string;
   readonly message?: string;
   readonly suggestion?: string;
-  /** The permission, group or flag that the caller lacks. */
+  /** The permission that the caller lacks. */
   readonly permission?: string;
+  /** The group of which the caller is not a member. */
+  readonly group?: string;
+  /** The flag that the caller's account lacks. */
+  readonly flag?: string;
   /** The row in an uploaded CSV file. Row 1 is the header. */
   readonly row?: number;
 }

@@ -1,4 +1,4 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { argon2, argon2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
@@ -24,6 +24,14 @@ export async function verifyPassword(password: string, hash: PhcHash): Promise<b
   const { salt: nonce, tag, ...costs } = hash;
   const made = await derive('argon2id', { ...costs, nonce, message: password, tagLength: tag.length });
   return timingSafeEqual(made, tag);
+}
+
+/**
+ * Returns whether a password matches a hash, like `verifyPassword`, but blocks the event loop for as long as the hash
+ * takes. For use at startup only.
+ */
+export function verifyPasswordSync(password: string, { salt: nonce, tag, ...costs }: PhcHash): boolean {
+  return timingSafeEqual(argon2Sync('argon2id', { ...costs, nonce, message: password, tagLength: tag.length }), tag);
 }
 
 /** The parts of an argon2id hash. */

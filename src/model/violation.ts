@@ -15,6 +15,7 @@ export const VIOLATION_CATEGORIES = [
   'bounds',
   'not-allowed',
   'semantic',
+  'permission',
   'permission-mismatch',
   'size',
   'release-drift',

@@ -157,7 +157,7 @@ async function commentFindings(
     violations: refusals.map(({ code, message, detail }) => ({
       check: 'requests',
       direction: 'request',
-      category: 'semantic',
+      category: code === 'visibility_not_permitted' ? 'permission' : 'semantic',
       location: 'body',
       at: detail.name ?? '',
       keyword: code,

@@ -13,6 +13,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   semantic: 'Rule violation',
   protocol: 'Protocol error',
   coding: 'Wrong content coding',
+  permission: 'Permission missing',
   'permission-mismatch': 'Permissions differ',
   size: 'Too large to check',
   'release-drift': 'Changed with the release',

@@ -215,6 +215,13 @@ describe('demo accounts', () => {
     expect(rolesFaults(await fastHash('own'))).toEqual([]);
   });
 
+  it.each(PUBLIC_PASSWORDS)(
+    'do not lend the password %s to an account, whatever the salt of its hash',
+    async (password) => {
+      expect(rolesFaults(await fastHash(password))).toEqual(['eve has the published password of a demo account']);
+    },
+  );
+
   it.each(PUBLIC_PASSWORDS)('lend the password %s to no service account', (password) => {
     expect(read({ config: withPassword('password', password) }).messages).toEqual([
       'is the published password of a demo account',

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadContract, loadOperations } from '../../src/contract/load-contract.ts';
+import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
+import { createScanResponse } from '../../src/pipeline/scan-response.ts';
+import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
 import { contract, example, operation } from './sample.ts';
 
 const folders: string[] = [];
@@ -145,6 +149,49 @@ describe('loading the contract', () => {
     expect(faultsOf(keyword)).toMatchObject([
       { source: join(keyword, 'openapi.yaml'), pointer: expect.stringMatching(/maxLenght$/) as string },
     ]);
+  });
+
+  it('permits alternatives that require fields described elsewhere, and requirements without a description', () => {
+    const schema = '{ required: [id, anything], anyOf: [{ required: [username] }, { required: [reputation] }] }';
+    const folder = copy((text) =>
+      text.replaceAll(
+        "author: { $ref: '#/components/schemas/Author'",
+        `author: { allOf: [${schema}], $ref: '#/components/schemas/Author'`,
+      ),
+    );
+    const custom = loadContract({ ...CONTRACT_DEFAULTS, folder });
+    expect(custom.warnings).toContainEqual({
+      source: join(folder, 'openapi.yaml'),
+      pointer: '/components/schemas/Topic/properties/author/allOf/0/required',
+      message: 'requires anything, which no schema describes',
+    });
+    const one = custom.operations.find(({ id }) => id === 'getComment');
+    if (one === undefined) throw new Error('the contract has no comment');
+    const { values } = custom.decodeParameters(one, { rawParameters: { commentId: '271' } }, undefined);
+    const scan = createScanResponse(custom, openScanner(DEFAULT_JSON_LIMITS));
+    const verdict = (author: object) => {
+      const json = { ...exampleOf('getComment'), author };
+      const head = { status: 200, mediaType: 'application/json' };
+      expect(scan(one, values, { ...head, bytes: Buffer.from(JSON.stringify(json)) })).toBeUndefined();
+      return custom.checkResponse(one, values, { ...head, json }).violations.map(({ keyword }) => keyword);
+    };
+    expect(verdict({ id: 1, anything: 1, username: 'x' })).toEqual([]);
+    expect(verdict({ id: 1, anything: 1 })).toEqual(['anyOf']);
+    expect(verdict({ id: 1, username: 'x' })).toEqual(['required']);
+  });
+
+  it.each([
+    ['a part of a resource', '{ $ref: "#/components/schemas/Idea/properties/User" }', /author\/\$ref$/],
+    ['a conditional schema', '{ if: { required: [id] } }', /author\/if$/],
+    ['dependent fields', '{ dependentRequired: { id: [username] } }', /author\/dependentRequired$/],
+    ['patterns of names', '{ patternProperties: { "^x": {} } }', /author\/patternProperties$/],
+    ['OpenAPI 3.0', '{ type: object, nullable: true }', /author\/nullable$/],
+    ['an unknown extension in an alternative', '{ oneOf: [{ x-unknown: 1 }] }', /author\/oneOf\/0$/],
+  ])('reports the place of a schema with %s', (_, schema, pointer) => {
+    const folder = copy((text) =>
+      text.replace(/author: \{ \$ref: '#\/components\/schemas\/Author'[^}]*\}/, `author: ${schema}`),
+    );
+    expect(faultsOf(folder)).toEqual([expect.objectContaining({ pointer: expect.stringMatching(pointer) as string })]);
   });
 
   it('reports a folder without a contract', () => {

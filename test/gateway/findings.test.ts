@@ -119,7 +119,7 @@ describe('a refused request', () => {
       operation: 'listActions',
       check: 'permissions',
       direction: 'request',
-      category: 'semantic',
+      category: 'permission',
       keyword: 'permission-denied',
       at: 'View analytics',
       status: undefined,

@@ -348,8 +348,8 @@ describe('rules 8: the error body', () => {
     expect(got.json.error).toBe('You need the flag "admin" or the flag "superuser" to do this.');
     const message = 'the flag "admin" or the flag "superuser" is required';
     expect(got.json.details).toEqual([
-      { permission: 'admin', message },
-      { permission: 'superuser', message },
+      { flag: 'admin', message },
+      { flag: 'superuser', message },
     ]);
   });
 

@@ -136,6 +136,8 @@ const SETTINGS: Options = {
   keywords: [...EXPECTATIONS],
   // An overlay can add keywords next to a reference, where there is no `type`.
   strictTypes: false,
+  // An alternative can require fields that another part of the schema describes.
+  strictRequired: false,
   allowUnionTypes: true,
   // Error messages are created in schema-violation.ts.
   messages: false,

@@ -9,6 +9,7 @@ import {
   type ParameterObject,
   referencedName,
   resolve,
+  type SchemaObject,
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
@@ -258,11 +259,41 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
 /** Checks that the schemas in a document use only supported keywords with valid values. */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
-  const visit = (place: SchemaOrBoolean, pointer: string): void => {
-    if (typeof place === 'boolean') return;
+  visitSchemas(document, (place, pointer) => {
     const wrong = Object.entries(place).flatMap(([keyword, value]) => keywordFaults(keyword, value, pointer));
     faults.push(...wrong);
-    if (wrong.length > 0) return;
+    return wrong.length === 0;
+  });
+  return faults;
+}
+
+/**
+ * Returns a warning for each required field that no schema in the document describes. Such a requirement is legal, but
+ * its name is probably misspelled. The document's schemas must have passed `checkSchemas`.
+ */
+export function requirementWarnings(document: OpenApiDocument): Fault[] {
+  const described = new Set<string>();
+  const required: { readonly name: string; readonly pointer: string }[] = [];
+  visitSchemas(document, (place, pointer) => {
+    for (const name of Object.keys(place.properties ?? {})) described.add(name);
+    for (const name of place.required ?? []) required.push({ name, pointer: `${pointer}/required` });
+    return true;
+  });
+  return required
+    .filter(({ name }) => !described.has(name))
+    .map(({ name, pointer }) => {
+      const suggestion = closestName(name, described);
+      const warning = fault(pointer, `requires ${name}, which no schema describes`);
+      return suggestion === undefined ? warning : Object.assign(warning, { suggestion });
+    });
+}
+
+/**
+ * Calls `visitor` for each schema in a document, and for the schemas inside it if the call returns true.
+ */
+function visitSchemas(document: OpenApiDocument, visitor: (schema: SchemaObject, pointer: string) => boolean): void {
+  const visit = (place: SchemaOrBoolean, pointer: string): void => {
+    if (typeof place === 'boolean' || !visitor(place, pointer)) return;
     const { properties = {}, items, not, additionalProperties } = place;
     for (const [name, child] of Object.entries(properties))
       visit(child, `${pointer}/properties/${escapePointer(name)}`);
@@ -272,7 +303,6 @@ export function checkSchemas(document: OpenApiDocument): Fault[] {
       (place[keyword] ?? []).forEach((child, index) => visit(child, `${pointer}/${keyword}/${index}`));
   };
   for (const { schema: found, pointer } of schemasOf(document, '', [])) visit(found, pointer);
-  return faults;
 }
 
 interface FoundSchema {

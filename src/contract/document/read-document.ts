@@ -4,7 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { checkDocument, checkSchemas } from './check-document.ts';
+import { checkDocument, checkSchemas, requirementWarnings } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
@@ -39,7 +39,7 @@ export function readDocument(folder: string, overlays: readonly string[]): ReadD
   if (faults.length > 0) throw new StartFault(faults);
   if (last !== undefined) return applyAndCheck(document, source, overlays, last);
   const locateFaults = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
-  return { document, texts: [source.text], locateFaults, warnings: [] };
+  return { document, texts: [source.text], locateFaults, warnings: requirementWarnings(document) };
 }
 
 function applyAndCheck(
@@ -59,7 +59,7 @@ function applyAndCheck(
     document: checked,
     texts: [text, ...texts],
     locateFaults: (found) => locateFaults(found.map((fault) => toDocumentFault(checked, fault))),
-    warnings,
+    warnings: [...warnings, ...locateFaults(requirementWarnings(checked))],
   };
 }
 

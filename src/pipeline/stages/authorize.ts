@@ -143,10 +143,15 @@ export function permissionRefusal(
   if (undecided !== undefined) return undecided;
   const ways = operation?.requires === undefined ? [] : waysToMeet(operation.requires, missing);
   const needed = ways.join(' or ');
-  const details = missing.map((permission) => ({
-    permission,
-    message: `${ways.length > 1 ? needed : permission} is required`,
-  }));
+  // The configuration can name only permissions, and the other requirements are not names.
+  const kinds = operation?.requires === undefined ? undefined : kindsIn(operation.requires);
+  const details = missing.map((name) => {
+    const kind = Object.hasOwn(PLAIN_WORDS, name) ? undefined : (kinds?.get(name) ?? 'permission');
+    return {
+      ...(kind !== undefined && { [kind]: name }),
+      message: `${ways.length > 1 ? needed : name} is required`,
+    };
+  });
   if (principal.kind !== 'verified')
     return new GatewayError('credentials_required', 'A credential with the required permission is needed.', {
       details,
@@ -156,6 +161,16 @@ export function permissionRefusal(
   const own = PLAIN_WORDS[first] ?? `You need ${needed || `the permission "${first}"`} to do this.`;
   const text = operation === undefined ? own : documentedText(operation, 403, { keyword: PERMISSION_DENIED }, own);
   return new GatewayError('permission_denied', text, { details });
+}
+
+type TermKind = 'permission' | 'group' | 'flag';
+
+/** Returns the kind of each term in a requirement, keyed by the term's name. */
+function kindsIn(requirement: Requirement): ReadonlyMap<string, TermKind> {
+  if ('any' in requirement) return new Map(requirement.any.flatMap((one) => [...kindsIn(one)]));
+  if ('all' in requirement) return new Map(requirement.all.flatMap((one) => [...kindsIn(one)]));
+  if ('own' in requirement) return kindsIn(requirement.own);
+  return new Map((Object.entries(requirement) as [TermKind, string][]).map(([kind, name]) => [name, kind]));
 }
 
 /** Describes the alternatives of an unmet requirement, each with only the terms that the caller lacks. */
@@ -312,7 +327,7 @@ function denied(missing: string): Violation {
   return {
     check: 'permissions',
     direction: 'request',
-    category: 'semantic',
+    category: 'permission',
     location: 'header',
     at: missing,
     keyword: PERMISSION_DENIED,

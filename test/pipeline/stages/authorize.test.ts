@@ -205,14 +205,30 @@ describe('the refusal of a caller', () => {
   });
 
   it.each([
-    [{ any: [{ flag: 'a' }, { flag: 'b' }] }, ['a', 'b'], 'the flag "a" or the flag "b"'],
-    [{ all: [{ permission: 'a' }, { group: 'b' }] }, ['a', 'b'], 'the permission "a" and the group "b"'],
-    [{ all: [{ permission: 'a' }, { group: 'b' }] }, ['b'], 'the group "b"'],
-    [{ any: [{ permission: 'a' }, { own: { permission: 'b' } }] }, ['a'], 'the permission "a"'],
-  ] as const)('describes what is missing of %j: %j', (requires, missing, words) => {
+    [
+      { any: [{ flag: 'a' }, { flag: 'b' }] },
+      ['a', 'b'],
+      'the flag "a" or the flag "b"',
+      [{ flag: 'a' }, { flag: 'b' }],
+    ],
+    [
+      { all: [{ permission: 'a' }, { group: 'b' }] },
+      ['a', 'b'],
+      'the permission "a" and the group "b"',
+      [{ permission: 'a' }, { group: 'b' }],
+    ],
+    [{ all: [{ permission: 'a' }, { group: 'b' }] }, ['b'], 'the group "b"', [{ group: 'b' }]],
+    [{ any: [{ permission: 'a' }, { own: { permission: 'b' } }] }, ['a'], 'the permission "a"', [{ permission: 'a' }]],
+  ] as const)('describes what is missing of %j: %j', (requires, missing, words, kinds) => {
     const { message, details } = permissionRefusal(operationWith({ requires }), exchangeWith(), missing, CHALLENGE);
     expect(message).toBe(`You need ${words} to do this.`);
-    expect(details.map(({ permission }) => permission)).toEqual(missing);
+    const text = expect.any(String) as string;
+    expect(details).toEqual(kinds.map((kind) => Object.assign({ message: text }, kind)));
+  });
+
+  it('has no name for a requirement that is not a permission, a group or a flag', () => {
+    const { details } = permissionRefusal(operationWith(), exchangeWith(), ['ownership of the node'], CHALLENGE);
+    expect(details).toEqual([{ message: 'ownership of the node is required' }]);
   });
 
   it('has the documented text if the specification defines one', () => {
@@ -464,7 +480,7 @@ describe('permission violations', () => {
         {
           check: 'permissions',
           direction: 'request',
-          category: 'semantic',
+          category: 'permission',
           location: 'header',
           at: "View user's profile",
           keyword: 'permission-denied',
