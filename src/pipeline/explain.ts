@@ -11,6 +11,7 @@ import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { type ExplainRequest, Forwarded, type Rehearsal } from './rehearsal.ts';
 import type { Reply } from './reply.ts';
+import { describeTranslation } from './stages/translate-failure.ts';
 import { pageKey } from './stored-reply.ts';
 import type { Target } from './targets.ts';
 import { DISABLED_METHOD } from './undocumented/admit.ts';
@@ -150,7 +151,7 @@ function describeRefusal({ status, code, message, headers }: GatewayError): stri
 }
 
 function describePlan(
-  { operation, checks, moved = [], overridden, errors, stages }: Plan,
+  { operation, checks, moved = [], overridden, errors, translation, stages }: Plan,
   mode: ModeName,
 ): ExplainStep[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
@@ -161,6 +162,7 @@ function describePlan(
     ...moved.map((words) => step('ladder', words)),
     ...(overridden?.words ?? []).map((words) => step('override', words)),
     step('errors', errors),
+    step('translation', describeTranslation({ operation, translation })),
     step('plan', stages.join(' → ')),
   ];
 }

@@ -41,6 +41,7 @@ describe('the explanation of a documented request', () => {
       mode: 'strict',
       checks: like(/requests enforce/),
       errors: 'normalized',
+      translation: like(/redirects.* become 502.*operations: \{ listQuestions: \{ errors: legacy \} \} keeps them/),
       plan: like(/^authorize → .* → forward$/),
       credential: 'treated as verified',
       parameters: 'page=1, q=x',

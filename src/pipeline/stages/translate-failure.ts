@@ -103,11 +103,11 @@ export function describeTranslation({
 }: Pick<PlannedOperation, 'operation' | 'translation'>): string {
   const keeps = `operations: { ${operation.id}: { errors: legacy } }`;
   const changes =
-    'redirects, HTML pages, errors in a 200 and statuses above 500 become 502, and permission messages become 403';
-  if (translation === 'enforce') return `normalized: ${changes}; ${keeps} keeps them`;
+    'redirects, HTML pages, errors in a 200 and 5xx statuses other than 503 and 504 become 502, and permission messages become 403';
+  if (translation === 'enforce') return `${changes}; ${keeps} keeps them`;
   return translation === 'report'
-    ? `legacy in this mode; with normalized errors, ${changes}, unless ${keeps}`
-    : 'legacy: upstream errors are forwarded unchanged';
+    ? `none in this mode; with normalized errors, ${changes}; ${keeps} keeps them`
+    : 'none: upstream errors are forwarded unchanged';
 }
 
 /** Returns a function that returns the error which normalized errors put in the place of an error response. */

@@ -266,6 +266,6 @@ describe('the verdict of the translation', () => {
     const words = (parts: PlannedParts) => describeTranslation(plannedWith(parts));
     expect(words({})).toContain('operations: { listThings: { errors: legacy } } keeps them');
     expect(words(observed)).toContain('with normalized errors');
-    expect(words({ errors: 'legacy' })).toBe('legacy: upstream errors are forwarded unchanged');
+    expect(words({ errors: 'legacy' })).toBe('none: upstream errors are forwarded unchanged');
   });
 });
