@@ -31,6 +31,7 @@ import {
   rewriteWholeBody,
 } from '../upstream/legacy-addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
+import { createResponseHeaders } from '../upstream/response-headers.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { withShadowBodies } from './features/watch-shadow.ts';
@@ -259,6 +260,7 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
     serviceCredential: settings.upstream.credentials.kind === 'service' && operation.identityIndependent,
     maxPageSize: toPagingOptions(settings.pageBounds, own.pageBounds).maxPageSize,
     defaultPageSize: knownDefaultPageSize(settings.cache, operation.id),
+    responseHeaders: createResponseHeaders(settings.upstream.responseHeaders),
     cache: cache?.enabled === true && !transparent ? cache : undefined,
   };
 }

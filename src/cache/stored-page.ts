@@ -7,7 +7,7 @@ import type { Principal } from '../model/principal.ts';
 
 /** A response to store in the cache. */
 export interface StoredPageInput {
-  /** The response's headers. Only headers on an allowlist are stored. */
+  /** The headers to store. They must not identify the caller. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
   /** The body's strong entity tag, if already known. */
@@ -63,7 +63,7 @@ export function toStoredPage(
   const body = copyOf(input.body);
   return Object.freeze({
     status: 200,
-    headers: frozenHeaders(storedHeaders(input.headers)),
+    headers: frozenHeaders(input.headers),
     body,
     etag: input.etag ?? etagOf(body),
     storedAt,
@@ -159,17 +159,6 @@ export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.collapsed === true) parts.push('collapsed');
   if (outcome.detail !== undefined) parts.push(`detail=${outcome.detail}`);
   return parts.join('; ');
-}
-
-// Only these headers are stored, because any other header might identify the caller.
-const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
-
-/**
- * Returns the headers stored with a page. The response to a cache miss has the same headers, so clients cannot tell
- * hits from misses by their headers.
- */
-export function storedHeaders(headers: HeaderPairs): HeaderPairs {
-  return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { tracingProblems } from '../telemetry/tracing-options.ts';
+import { isReservedHeader } from '../upstream/response-headers.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
@@ -18,6 +19,7 @@ import type { Settings } from './settings.ts';
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
+    ...responseHeaderFaults(settings),
     ...serviceFaults(settings),
     ...observeFaults(settings),
     ...listenFaults(settings),
@@ -47,6 +49,20 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
   const authorization = serviceAuthorization(credentials, env);
   if ('fault' in authorization) problems.push({ pointer: '/upstream/credentials', message: authorization.fault });
   return problems;
+}
+
+function responseHeaderFaults({ upstream: { responseHeaders } }: Settings): ConfigProblem[] {
+  return responseHeaders.flatMap((name, index) =>
+    isReservedHeader(name)
+      ? [
+          {
+            pointer: `/upstream/responseHeaders/${index}`,
+            message: `${name} cannot be listed, because Portico itself decides about this header`,
+            suggestion: 'remove the name',
+          },
+        ]
+      : [],
+  );
 }
 
 /**

@@ -7,7 +7,6 @@ import type { Trace } from '../model/trace.ts';
 import { severityOf, type Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
-import { visibleHeaders } from '../pipeline/stored-reply.ts';
 import { breakOff, isSent } from './connection.ts';
 
 /** Options for the headers that the gateway adds to every response. */
@@ -58,8 +57,10 @@ export function writeReply(
   options: WriteReplyOptions,
 ): number | Promise<number> {
   const isDocumented = plan.operation !== undefined;
-  const finished = !isDocumented || plan.transparent || plan.cache !== undefined;
-  const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
+  const finished = plan.operation === undefined || plan.transparent || plan.cache !== undefined;
+  const visible = finished
+    ? reply
+    : { ...reply, headers: [...plan.responseHeaders.visible(reply.headers), ...UNCACHED] };
   const headers: string[] = [];
   addHeaders(headers, visible.headers);
   addEdgeHeaders(headers, trace, options);

@@ -157,6 +157,8 @@ export interface Trace {
   scan?: 'valid' | 'closer' | undefined;
   /** True for background work, such as a refresh or a comparison. No client is waiting for it. */
   background?: boolean | undefined;
+  /** The number of response headers that clients do not receive or, in `observe` mode, would not receive. */
+  droppedHeaders?: number | undefined;
   /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
   /** The names of the fields that were removed for this caller. */
@@ -215,6 +217,7 @@ export function createTrace(
     responses: undefined,
     scan: undefined,
     background: undefined,
+    droppedHeaders: undefined,
     legacyAddress: undefined,
     redacted: undefined,
     slots: undefined,

@@ -10,7 +10,7 @@ import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 
 /** The settings that are part of every page version. */
 interface VersionedSettings {
-  readonly upstream: Pick<UpstreamOptions, 'credentials' | 'permissionMessages'>;
+  readonly upstream: Pick<UpstreamOptions, 'credentials' | 'permissionMessages' | 'responseHeaders'>;
   readonly authentication: Pick<IdentityOptions, 'verifier'>;
 }
 
@@ -32,9 +32,9 @@ export function createPageVersions(
   { contract, address }: { readonly contract: Pick<Contract, 'version'>; readonly address: UpstreamAddress },
   withdrawals: () => number | string,
 ): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
-  const { credentials, permissionMessages } = upstream;
+  const { credentials, permissionMessages, responseHeaders } = upstream;
   const account = credentials.kind === 'service' ? credentials.username : undefined;
-  const common = [address, account, authentication.verifier, permissionMessages];
+  const common = [address, account, authentication.verifier, permissionMessages, responseHeaders];
   return ({ serviceCredential, checks, cache }) => {
     const stored = cache && { ...cache, store: storableVerdict(cache, checks) };
     return `${contract.version}.${digest([common, withdrawals(), serviceCredential, stored])}`;

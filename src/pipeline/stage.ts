@@ -4,6 +4,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Overridden, OverrideTarget } from '../overrides/override-effect.ts';
 import type { Exchange, PassthroughExchange } from './exchange.ts';
 import type { Grants } from '../permissions/decide.ts';
+import type { ResponseHeaders } from '../upstream/response-headers.ts';
 import type { Reply } from './reply.ts';
 
 /**
@@ -88,6 +89,8 @@ export interface PlannedOperation {
    * the keys for stored pages and page counts, so a page is served after a reload only if its meaning has not changed.
    */
   readonly pageVersion: string;
+  /** The rules for the headers of responses to clients. */
+  readonly responseHeaders: ResponseHeaders;
   /** The cache options. Undefined if the operation's responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }

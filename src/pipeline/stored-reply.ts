@@ -1,17 +1,10 @@
-import {
-  audienceOf,
-  cacheKey,
-  type CacheOutcome,
-  cacheStatus,
-  CLIENT_CACHE_HEADERS,
-  storedHeaders,
-} from '../cache/stored-page.ts';
+import { audienceOf, cacheKey, type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS } from '../cache/stored-page.ts';
 import { etagOf } from '../cache/representation.ts';
 import { freshnessFor, storeRefusal, upstreamAge } from '../cache/may-store.ts';
 import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { StoreRefusal } from '../model/trace.ts';
-import { contentType, type HeaderPairs, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
+import { contentType, headerValue, mediaTypeOf } from '../model/header-pairs.ts';
 import type { Exchange, TargetKeys } from './exchange.ts';
 import type { PlannedOperation, StoredOperation } from './stage.ts';
 import type { Reply } from './reply.ts';
@@ -34,11 +27,11 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 }
 
 /** Returns a fetched reply with its cache status. */
-export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
+export function withCacheStatus({ responseHeaders }: PlannedOperation, reply: Reply, outcome: CacheOutcome): Reply {
   // The reply to a miss has the same headers as the reply to a later hit, unless the response's content coding could
   // not be removed. In that case, the response is not stored and its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
-  const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
+  const remaining = storable ? responseHeaders.stored(reply.headers) : responseHeaders.visible(reply.headers);
   const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }
@@ -47,19 +40,6 @@ export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
 export function tagged(reply: Reply): Reply {
   if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
   return { ...reply, etag: etagOf(reply.body) };
-}
-
-/**
- * The headers that clients of documented operations receive. The upstream's cookies, validators, freshness headers and
- * server name are removed, because Portico manages these itself (docs/rules.md §2 and §6). Challenges and `Location`
- * headers occur only with legacy errors. `Content-Encoding` occurs only if the content coding could not be removed.
- */
-const VISIBLE =
-  /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
-
-/** Returns the headers of an upstream response that clients of a documented operation may receive. */
-export function visibleHeaders(headers: HeaderPairs): HeaderPairs {
-  return headers.filter(([name]) => VISIBLE.test(name));
 }
 
 /** The dependencies of `storePage`, and the key of the page to store. */
@@ -95,7 +75,7 @@ export function storePage(
   if (refusal !== undefined) return refusal;
   const ownAudience = audienceOf('caller', exchange.principal, undefined, false);
   return place.cache.store(place.key, place.fill, {
-    headers,
+    headers: planned.responseHeaders.stored(headers),
     body,
     ...(reply.etag === undefined ? {} : { etag: reply.etag }),
     freshness: freshnessFor(headers, options, receivedAt),

@@ -81,6 +81,24 @@ export function recordCodingFault(trace: Pick<Trace, 'violations'>, fault: Codin
   });
 }
 
+/** The maximum number of dropped headers to report for one response. */
+const MAX_DROPPED = 16;
+
+/** Records the headers of a response that clients would not receive outside `observe` mode. */
+export function recordDroppedHeaders(trace: Pick<Trace, 'violations'>, names: readonly string[]): void {
+  for (const at of names.slice(0, MAX_DROPPED))
+    trace.violations.push({
+      check: 'responses',
+      direction: 'response',
+      category: 'advisory',
+      location: 'header',
+      at,
+      keyword: 'header-dropped',
+      schemaPath: '',
+      message: 'Clients receive this header only in observe mode, because it is not in upstream.responseHeaders.',
+    });
+}
+
 /** Records that a credential could not be verified because the upstream failed. The request ends with an error. */
 export function recordUnverified(trace: Pick<Trace, 'incidents' | 'failure'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);

@@ -102,6 +102,12 @@ export const METRICS = {
     labels: ['operation'],
     help: "Upstream responses that contain the upstream's own absolute address.",
   },
+  droppedHeaders: {
+    name: 'portico_dropped_header_answers_total',
+    type: 'counter',
+    labels: ['operation'],
+    help: 'Upstream responses with a header that clients do not receive or, in observe mode, would not receive.',
+  },
   cache: {
     name: 'portico_cache_requests_total',
     type: 'counter',

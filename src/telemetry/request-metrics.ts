@@ -137,6 +137,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
       families.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
     if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
     if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
+    if (trace.droppedHeaders !== undefined) families.droppedHeaders.inc(operation);
     if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
     if (trace.cache?.notStored !== undefined) families.notStored.inc(operation, trace.cache.notStored);
     if (trace.upstream !== undefined) {
@@ -213,6 +214,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
       idsWhere((operation) => operation.carriesPrivateFields),
     ),
     legacyAddresses: counter(METRICS.legacyAddresses, operations),
+    droppedHeaders: counter(METRICS.droppedHeaders, operations),
     cache: counter(METRICS.cache, cacheable, CACHE_RESULTS),
     notStored: counter(METRICS.notStored, cacheable, STORE_REFUSALS),
     exchange: histogram(METRICS.exchange, UPSTREAM_BUCKETS),

@@ -49,6 +49,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   const clientOptions: Client.Options = {
     allowH2: false,
     pipelining: 1,
+    maxHeaderSize: options.maxResponseHeaderBytes,
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.idleTimeoutMs,

@@ -144,7 +144,7 @@ export function createUpstream(
       ? undefined
       : createAddressPool([address.origin, ...limits.alternates.map(originOf)], options, clock, onAddress);
   const connections = pool?.connections ?? createConnections(address.origin, options);
-  const proxy = pool?.proxy ?? createProxy(address.origin);
+  const proxy = pool?.proxy ?? createProxy(address.origin, options);
   const single = { host: new URL(address.origin).host, connections, probe: undefined as AddressHealth['probe'] };
   const { path: probePath } = limits.probe;
   const probes =

@@ -1,4 +1,5 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { Readable, PassThrough, pipeline, Writable } from 'node:stream';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import { createSilenceWatch } from '../lib/silence-watch.ts';
@@ -199,13 +200,14 @@ const plugin: Plugin = (server) => {
 };
 
 /** Creates a proxy for one origin. http-proxy-middleware is used only to send requests. */
-export function createProxy(origin: string): Proxy {
+export function createProxy(
+  origin: string,
+  { maxResponseHeaderBytes }: Pick<UpstreamOptions, 'maxResponseHeaderBytes'>,
+): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is never sent twice, so it must not use a connection that may already be closing. The proxy
-    // library's types do not allow `false`.
-    agent: false as never,
+    agent: createAgent(origin, maxResponseHeaderBytes),
     // The default plugins log to the console and send error bodies that contain the host name.
     ejectPlugins: true,
     plugins: [plugin],
@@ -237,6 +239,28 @@ export function createProxy(origin: string): Proxy {
     proxy(given as unknown as IncomingMessage, response as unknown as ServerResponse, failed).catch(failed);
     return () => response.destroy();
   };
+}
+
+/**
+ * Creates an agent that opens a connection for each request and closes it afterwards: a request with a body is never
+ * sent twice, so it must not use a connection that may already be closing. The proxy library offers no limits for
+ * response headers, and Node reads them from the request when the agent receives it.
+ */
+function createAgent(origin: string, maxHeaderBytes: number): HttpAgent {
+  const agent = origin.startsWith('https:') ? new HttpsAgent() : new HttpAgent();
+  const { addRequest } = agent as unknown as InternalAgent;
+  return Object.assign(agent, {
+    addRequest(this: HttpAgent, request: ClientRequest, options: unknown) {
+      // Without a count of 0, Node would silently drop all headers after the first 1,000.
+      Object.assign(request, { maxHeaderSize: maxHeaderBytes, maxHeadersCount: 0 });
+      addRequest.call(this, request, options);
+    },
+  });
+}
+
+/** The method with which Node passes a request to its agent. Node's documentation mentions it only in its history. */
+interface InternalAgent {
+  readonly addRequest: (this: HttpAgent, request: ClientRequest, options: unknown) => void;
 }
 
 // The proxy library drains and destroys bodies that it no longer needs. The client's request must not be destroyed, so

@@ -41,6 +41,8 @@ export interface UpstreamOptions {
   readonly credentials: UpstreamCredentials;
   /** The names of the cookies that the legacy server uses for its sessions. */
   readonly sessionCookies: readonly string[];
+  /** The names of the response headers that clients of documented operations receive. */
+  readonly responseHeaders: readonly string[];
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   /** The maximum idle time between two chunks of a body. */
@@ -75,6 +77,8 @@ export interface UpstreamOptions {
   readonly idleTimeoutMs: number;
   /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;
+  /** The maximum size of a response's headers, in bytes. */
+  readonly maxResponseHeaderBytes: number;
   /** The maximum nesting depth of objects and arrays in a JSON response. */
   readonly maxJsonDepth: number;
   /** The maximum number of values in a JSON response, counted across all levels. */
@@ -98,6 +102,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   probe: { intervalSeconds: 10, timeoutMs: 2000, unhealthyAfter: 3, healthyAfter: 2 },
   credentials: { kind: 'forward' },
   sessionCookies: ['JSESSIONID', 'SESSION', 'PHPSESSID', 'ASP.NET_SessionId', 'connect.sid'],
+  responseHeaders: ['Content-Language', 'Link', 'Deprecation', 'Sunset', 'X-Total-Count'],
   connectTimeoutMs: 2000,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
@@ -110,6 +115,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   retryBudget: { percent: 20, minPerSecond: 3 },
   idleTimeoutMs: 4000,
   maxResponseBytes: 8 * 1024 * 1024,
+  maxResponseHeaderBytes: 64 * 1024,
   maxJsonDepth: DEFAULT_JSON_LIMITS.depth,
   maxJsonValues: DEFAULT_JSON_LIMITS.values,
   circuit: { failures: 10, openSeconds: 5 },
@@ -220,6 +226,13 @@ export const upstreamOptionsSchema = {
       description:
         'Names of the cookies that the legacy server uses for its sessions; Portico keeps them for each credential, and they neither reach clients nor prevent responses from being stored.',
     },
+    responseHeaders: {
+      type: 'array',
+      maxItems: 64,
+      items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
+      description:
+        'Names of the response headers that clients of documented operations receive and that are stored with pages; all others are removed except in observe mode.',
+    },
     connectTimeoutMs: timeoutMs,
     headersTimeoutMs: timeoutMs,
     bodyTimeoutMs: timeoutMs,
@@ -256,6 +269,12 @@ export const upstreamOptionsSchema = {
     },
     idleTimeoutMs: timeoutMs,
     maxResponseBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
+    maxResponseHeaderBytes: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 16_777_216,
+      description: "The maximum size of a response's headers, in bytes; in observe mode, only memory limits them.",
+    },
     maxJsonDepth: {
       type: 'integer',
       minimum: 8,
@@ -301,6 +320,8 @@ const DAY_MS = 86_400_000;
 const ENDLESS = 1_000_000_000;
 // Each stream buffers at most 64 KiB, so 4,096 streams use at most 256 MiB in total.
 const MAX_STREAMS = 4096;
+// Headers cannot be streamed, so memory limits them. No server sends more by mistake.
+const MAX_HEADER_BYTES = 256 * 1024 * 1024;
 
 /**
  * Returns options under which timeouts, the queue and the circuit never affect a request. The only remaining limits
@@ -317,6 +338,7 @@ export function withoutLimits(options: UpstreamOptions): UpstreamOptions {
     concurrency: ENDLESS,
     streams: { total: MAX_STREAMS, perCaller: MAX_STREAMS, perAddress: MAX_STREAMS },
     circuit: { ...options.circuit, failures: ENDLESS },
+    maxResponseHeaderBytes: MAX_HEADER_BYTES,
   };
 }
 

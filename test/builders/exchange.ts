@@ -1,3 +1,5 @@
+import { createResponseHeaders } from '../../src/upstream/response-headers.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { Readable } from 'node:stream';
 import {
   DEFAULT_CACHE_OPTIONS,
@@ -77,6 +79,7 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
     pageVersion: 'v',
     maxPageSize: 100,
     defaultPageSize: undefined,
+    responseHeaders: createResponseHeaders(UPSTREAM_DEFAULTS.responseHeaders),
     cache: undefined,
     ...more,
   };

@@ -1,12 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  cacheStatus,
-  CLIENT_CACHE_HEADERS,
-  storedHeaders,
-  cacheKey,
-  type CacheKeyParts,
-} from '../../src/cache/stored-page.ts';
+import { cacheStatus, CLIENT_CACHE_HEADERS, cacheKey, type CacheKeyParts } from '../../src/cache/stored-page.ts';
 
 describe('Cache-Status', () => {
   it('shows a hit with the remaining seconds', () => {
@@ -32,35 +26,6 @@ describe('Cache-Status', () => {
         detail: 'stale-if-error',
       }),
     ).toBe('portico; fwd=stale; fwd-status=500; ttl=-40; detail=stale-if-error');
-  });
-});
-
-describe('the headers of a stored page', () => {
-  it('are those that describe its content, with their case and order preserved', () => {
-    const kept = [
-      ['content-language', 'en'],
-      ['Content-Type', 'application/json;charset=UTF-8'],
-    ] as const;
-    expect(storedHeaders(kept)).toEqual(kept);
-  });
-
-  it.each([
-    'Set-Cookie',
-    'set-cookie2',
-    'Connection',
-    'Keep-Alive',
-    'Transfer-Encoding',
-    'Age',
-    'Date',
-    'Content-Length',
-    'Content-Encoding',
-    'ETag',
-    'Cache-Control',
-    'WWW-Authenticate',
-    'X-AUSERNAME',
-    'X-Request-Id',
-  ])('are never %s', (name) => {
-    expect(storedHeaders([[name, 'x']])).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
 import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
-import { pageCountKey, pageKey, storePage, visibleHeaders } from '../../src/pipeline/stored-reply.ts';
+import { pageCountKey, pageKey, storePage } from '../../src/pipeline/stored-reply.ts';
 import {
   type ExchangeParts,
   exchangeWith,
@@ -17,31 +17,6 @@ import {
 } from '../builders/exchange.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { bodyOf } from '../builders/streamed-body.ts';
-
-describe('stored reply', () => {
-  it('clients of a documented operation see only response headers that describe the content', () => {
-    const names = [
-      'Content-Type',
-      'content-language',
-      'Link',
-      'Retry-After',
-      'WWW-Authenticate',
-      'Set-Cookie',
-      'ETag',
-      'Last-Modified',
-      'Cache-Control',
-      'Expires',
-      'Age',
-      'Server',
-      'X-Powered-By',
-      'X-Request-Id',
-      'Content-Length',
-      'X-Content-Type',
-      'Vary',
-    ];
-    expect(visibleHeaders(names.map((name) => [name, 'x'])).map(([name]) => name)).toEqual(names.slice(0, 5));
-  });
-});
 
 describe('a page', () => {
   function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {

@@ -22,6 +22,7 @@ const TRACES = [
     scan: 'closer',
     upstream: { status: 200, shape: 'json', seconds: 0.5, attempts: 1 },
     legacyAddress: true,
+    droppedHeaders: 1,
     redacted: ['visibility'],
     violations: [responseViolation(), responseViolation({ candidate: 'newly-refused' })],
   }),

@@ -11,7 +11,7 @@ import { startRawServer } from './support/raw-server.ts';
 async function begun() {
   const server = await startRawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
   const sent = Promise.withResolvers<ClientRequest>();
-  const library = createProxy(server.origin);
+  const library = createProxy(server.origin, UPSTREAM_DEFAULTS);
   const proxy: Proxy = (request, events) =>
     library(request, {
       ...events,
@@ -42,7 +42,7 @@ describe('the response to a proxied request', () => {
     const server = await startRawServer(({ socket }) =>
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`),
     );
-    const library = createProxy(server.origin);
+    const library = createProxy(server.origin, UPSTREAM_DEFAULTS);
     const received = Promise.withResolvers<IncomingMessage>();
     const sent = Promise.withResolvers<ClientRequest>();
     const proxy: Proxy = (request, events) =>
@@ -87,7 +87,10 @@ it('a proxied request ends if its upstream sends more than 64 interim responses'
     const responses = `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(interim)}HTTP/1.1 204 No Content\r\n\r\n`;
     const server = await startRawServer(({ socket }) => socket.write(responses));
     const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
-    return sendProxied(createProxy(server.origin), request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+    return sendProxied(createProxy(server.origin, UPSTREAM_DEFAULTS), request, {
+      stop: createStop(),
+      options: UPSTREAM_DEFAULTS,
+    });
   };
   await expect(send(64)).resolves.toMatchObject({ status: 204 });
   await expect(send(65)).rejects.toMatchObject({ kind: 'reset', facts: { cause: 'http_protocol_error' } });
@@ -97,14 +100,17 @@ it('a proxied request fails if its upstream switches protocols', async () => {
   const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
   const server = await startRawServer(({ socket }) => socket.write(head));
   const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
-  const sending = sendProxied(createProxy(server.origin), request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+  const sending = sendProxied(createProxy(server.origin, UPSTREAM_DEFAULTS), request, {
+    stop: createStop(),
+    options: UPSTREAM_DEFAULTS,
+  });
   await expect(sending).rejects.toMatchObject({ kind: 'reset', facts: { cause: 'http_protocol_error' } });
   await expect.poll(() => server.sockets.size).toBe(0);
 });
 
 it('a request is not sent if its exchange ends before it is connected, however far the library has come', async () => {
   const server = await startRawServer(({ socket }) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
-  const proxy = createProxy(server.origin);
+  const proxy = createProxy(server.origin, UPSTREAM_DEFAULTS);
   const send = (path: string, stop = createStop()) => {
     const request = { method: 'POST', path, headers: [], body: Buffer.from('abc'), length: 3 };
     return sendProxied(proxy, request, { stop, options: UPSTREAM_DEFAULTS });
@@ -125,7 +131,10 @@ it('a request of a finished exchange is not sent', async () => {
   const stop = createStop();
   stop.stop(new UpstreamFailure('aborted'));
   const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
-  const sending = sendProxied(createProxy(server.origin), request, { stop, options: UPSTREAM_DEFAULTS });
+  const sending = sendProxied(createProxy(server.origin, UPSTREAM_DEFAULTS), request, {
+    stop,
+    options: UPSTREAM_DEFAULTS,
+  });
   await expect(sending).rejects.toMatchObject({ kind: 'aborted' });
   expect(server.accepted()).toBe(0);
 });

@@ -9,8 +9,8 @@ import { UPSTREAM_DEFAULTS } from '../../upstream/upstream-options.ts';
 const REPEATABLE = new Set('set-cookie vary link www-authenticate via warning cache-control allow'.split(' '));
 /** The session cookies that Portico keeps by default. They do not prevent responses from being stored. */
 const SESSION_COOKIES = new Set(UPSTREAM_DEFAULTS.sessionCookies);
-/** The maximum size, in bytes, of a response head that undici, Portico's HTTP client, accepts. */
-const MAX_HEAD_BYTES = 16_384;
+/** The maximum size, in bytes, of a response head that Portico accepts by default. */
+const MAX_HEAD_BYTES = UPSTREAM_DEFAULTS.maxResponseHeaderBytes;
 
 /** Determines the properties of ordinary responses from the responses received so far and one HEAD request. */
 export const responseProbe: Probe = {
@@ -116,7 +116,7 @@ function cacheFindings({ headers }: ProbeResponse): readonly DoctorFinding[] {
 const largeHead = (bytes: number): DoctorFinding => ({
   severity: 'medium',
   text: `A response head has ${bytes} bytes.`,
-  advice: `Portico refuses heads of more than ${MAX_HEAD_BYTES} bytes. Look for cookies or debug headers.`,
+  advice: `By default, Portico refuses heads of more than ${MAX_HEAD_BYTES} bytes (upstream.maxResponseHeaderBytes). Look for cookies or debug headers.`,
 });
 
 const headDiffers = (head: number, get: number): DoctorFinding => ({

@@ -81,7 +81,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
     const why = notStored === undefined ? {} : { notStored };
     trace.cache = { ...requested, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored, ...why };
     const detail = notStored === undefined ? {} : { detail: notStored };
-    return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed, ...detail });
+    return withCacheStatus(planned, reply, { kind: 'forward', because, stored, collapsed, ...detail });
   };
 
   const background = (exchange: Exchange, work: (exchange: Exchange) => Promise<unknown>, done: () => void) => {

@@ -3,7 +3,7 @@ import { isShared } from '../../cache/stored-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Arrival, PublicOrigin } from '../../model/arrival.ts';
-import type { AttemptLog } from '../../model/trace.ts';
+import type { AttemptLog, Trace } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { InspectedBody, UpstreamResponse } from '../../upstream/response-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
@@ -26,7 +26,13 @@ import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
-import { recordCodingFault, recordEnd, recordExceeded, recordFailedExchange } from '../upstream-incident.ts';
+import {
+  recordCodingFault,
+  recordDroppedHeaders,
+  recordEnd,
+  recordExceeded,
+  recordFailedExchange,
+} from '../upstream-incident.ts';
 
 /** Services for sending requests upstream. */
 export interface ForwardServices {
@@ -80,6 +86,7 @@ export function forward(services: ForwardServices): StagePlanner {
         if (response.exceeded !== undefined) recordExceeded(exchange.trace, response.exceeded);
         if (response.codingFault !== undefined && planned.checks.responses !== 'off')
           recordCodingFault(exchange.trace, response.codingFault);
+        recordDropped(planned, exchange.trace, response.headers);
         if (status >= 400) await readFailure(planned, exchange, response, services);
         if (status === 401) dropRefused(exchange, request.headers, services);
         if (!Buffer.isBuffer(response.body)) recordEnd(response.body, exchange.trace);
@@ -105,6 +112,17 @@ export function forward(services: ForwardServices): StagePlanner {
       }
     },
   };
+}
+
+/**
+ * Counts a response with headers that clients do not receive. In transparent mode, clients still receive them, so the
+ * ledger reports each of them.
+ */
+function recordDropped({ responseHeaders, transparent, checks }: PlannedOperation, trace: Trace, headers: HeaderPairs) {
+  const dropped = responseHeaders.dropped(headers);
+  if (dropped.length === 0) return;
+  trace.droppedHeaders = dropped.length;
+  if (transparent && checks.responses !== 'off') recordDroppedHeaders(trace, dropped);
 }
 
 /**

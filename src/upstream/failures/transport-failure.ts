@@ -53,7 +53,10 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, ErrorParts>> = {
   deadline: ['upstream_timeout', 'The upstream did not respond in time.'],
   shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.', 1],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.', 1],
-  too_large: ['upstream_response_too_large', 'The headers of the upstream response are too large.'],
+  too_large: [
+    'upstream_response_too_large',
+    'The headers of the upstream response are larger than upstream.maxResponseHeaderBytes allows.',
+  ],
   // No client receives a `client_closed` error. In the log and the metrics, its code sets it apart from real failures.
   aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };

@@ -61,7 +61,7 @@ export function createAddressPool(
   const members = origins.map((origin): Member => ({
     host: new URL(origin).host,
     connections: createConnections(origin, options),
-    proxy: createProxy(origin),
+    proxy: createProxy(origin, options),
     inFlight: 0,
     failures: 0,
     ejections: 0,

@@ -10,7 +10,7 @@ describe('the response probe', () => {
     ['a type other than JSON', { 'Content-Type': 'text/plain' }, /labeled as text\/plain/],
     ['cookies', { 'Set-Cookie': ['JSESSIONID=1', 'theme=dark'] }, /Lists have Set-Cookie/],
     ['a Vary that prevents storing', { Vary: 'Accept-Encoding, User-Agent' }, /Lists have Vary: user-agent/],
-    ['a large head', { 'X-Debug': 'x'.repeat(9000) }, /head has 9\d{3} bytes/],
+    ['a large head', { 'X-Debug': 'x'.repeat(40_000) }, /head has 40\d{3} bytes/],
   ])('reports %s', async (_name, headers, finding) => {
     expect(texts(await runProbe(responseProbe, withHeaders(headers))).join()).toMatch(finding);
   });
