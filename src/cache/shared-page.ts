@@ -4,7 +4,7 @@ import type { LogPosition } from '../model/change-log.ts';
 import type { Freshness } from './cache-options.ts';
 import type { Validity } from './may-store.ts';
 import { etagOf } from './representation.ts';
-import { copyOf, type StoredPage } from './stored-page.ts';
+import { copyOf, type StoredPage, withoutCookies } from './stored-page.ts';
 
 /** A page shared by gateways, and the position in the log of changes at which its fetch began. */
 export interface SharedPage {
@@ -77,7 +77,7 @@ export function decodePage(value: Buffer, { hash, now, maxBytes, longest }: Expe
   const freshEnd = Math.min(freshUntilAt, Math.min(storedAt, now) + longest.freshSeconds * 1000);
   const page: StoredPage = Object.freeze({
     status: 200,
-    headers: Object.freeze(headers.map(([name, text]) => Object.freeze([name, text] as const))),
+    headers: Object.freeze(withoutCookies(headers).map(([name, text]) => Object.freeze([name, text] as const))),
     body,
     etag,
     storedAt: Math.min(storedAt, now),

@@ -63,7 +63,7 @@ export function toStoredPage(
   const body = copyOf(input.body);
   return Object.freeze({
     status: 200,
-    headers: frozenHeaders(input.headers),
+    headers: frozenHeaders(withoutCookies(input.headers)),
     body,
     etag: input.etag ?? etagOf(body),
     storedAt,
@@ -159,6 +159,11 @@ export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.collapsed === true) parts.push('collapsed');
   if (outcome.detail !== undefined) parts.push(`detail=${outcome.detail}`);
   return parts.join('; ');
+}
+
+/** Returns the headers without cookies, which belong to a single caller and are never stored. */
+export function withoutCookies(headers: HeaderPairs): HeaderPairs {
+  return headers.filter(([name]) => !name.toLowerCase().startsWith('set-cookie'));
 }
 
 /**
