@@ -253,7 +253,7 @@ describe('the cache after a reload', () => {
     expect(await cacheStatus(gateway)).toBe(HIT);
     writeFileSync(baseline, 'accepted: []\n');
     await gateway.reload();
-    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss');
+    expect(await cacheStatus(gateway)).toBe('portico; fwd=miss; detail=validity');
   });
 
   it('is purged by a write that began before the reload, even if the reload has replaced the cache', async () => {
