@@ -123,7 +123,10 @@ describe('the framing of a proxied request', () => {
       const body = Readable.from(Buffer.from('hello'));
       const upload = uploadOf({ headers, body });
       const request = { method, path: '/', headers: claimed, body, length: upload?.length };
-      await sendProxied(createProxy(upstream.origin, UPSTREAM_DEFAULTS), request, { stop: createStop(), options: UPSTREAM_DEFAULTS });
+      await sendProxied(createProxy(upstream.origin, UPSTREAM_DEFAULTS), request, {
+        stop: createStop(),
+        options: UPSTREAM_DEFAULTS,
+      });
       const sent = upstream.requests.at(-1);
       expect(sent?.head.match(/^(?:host|content-length|transfer-encoding):.*$/gim)).toEqual([`host: ${host}`, framing]);
       expect(sent?.body).toBe(expected);

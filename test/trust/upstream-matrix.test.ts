@@ -286,7 +286,8 @@ const LEGACY: Readonly<Record<string, Outcome>> = {
   'The upstream cannot be reached.': 'upstream_refused',
   'The connection to the upstream was lost.': 'upstream_reset',
   'The upstream did not respond in time.': 'upstream_timeout',
-  'The headers of the upstream response are larger than upstream.maxResponseHeaderBytes allows.': 'upstream_response_too_large',
+  'The headers of the upstream response are larger than upstream.maxResponseHeaderBytes allows.':
+    'upstream_response_too_large',
 };
 
 function outcomeOf(one: Case, result: Result | undefined): string {
