@@ -14,6 +14,8 @@ export interface ResponseHeaders {
   dropped(headers: HeaderPairs): readonly string[];
 }
 
+const namesIn = (text: string) => text.trim().split(/\s+/);
+
 /**
  * Headers that clients receive in every configuration. Except for the content type, they belong to a single response,
  * such as a redirect, a refusal or a body whose coding could not be removed, and are never stored.
@@ -33,19 +35,22 @@ const ALWAYS: ReadonlySet<string> = new Set([
  */
 const RESERVED: ReadonlySet<string> = new Set([
   ...ALWAYS,
-  ...['age', 'cache-control', 'cache-status', 'connection', 'content-length', 'content-range', 'contract-status'],
-  ...['date', 'etag', 'expires', 'keep-alive', 'last-modified', 'pragma', 'proxy-authenticate', 'proxy-connection'],
-  ...['proxy-status', 'set-cookie', 'set-cookie2', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'vary', 'via'],
-  ...['x-content-type-options', 'x-request-id'],
+  ...namesIn(`
+  age cache-control cache-status connection content-length content-range contract-status date etag
+  expires keep-alive last-modified pragma proxy-authenticate proxy-connection proxy-status set-cookie
+  set-cookie2 te trailer transfer-encoding upgrade vary via x-content-type-options x-request-id
+`),
 ]);
 
 /** Further headers that API clients never miss: they describe the server, or are meant for pages in browsers. */
-const UNMISSED: ReadonlySet<string> = new Set([
-  ...['accept-ranges', 'alt-svc', 'content-security-policy', 'content-security-policy-report-only'],
-  ...['cross-origin-embedder-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy', 'p3p'],
-  ...['permissions-policy', 'referrer-policy', 'server', 'strict-transport-security', 'x-frame-options'],
-  ...['x-powered-by', 'x-ua-compatible', 'x-xss-protection'],
-]);
+const UNMISSED: ReadonlySet<string> = new Set(
+  namesIn(`
+  accept-ranges alt-svc content-security-policy content-security-policy-report-only
+  cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy p3p
+  permissions-policy referrer-policy server strict-transport-security x-frame-options x-powered-by
+  x-ua-compatible x-xss-protection
+`),
+);
 
 /** Returns whether a header name cannot be configured, because Portico or the connection decides about the header. */
 export const isReservedHeader = (name: string): boolean => RESERVED.has(name.toLowerCase());
