@@ -19,6 +19,30 @@ const listCount: SemanticRule = {
 };
 
 /**
+ * Expects `listCount` to be at most `pageSize` and at most `totalCount`. The page size is the one in the response, not
+ * the requested one, which the server may ignore. A wrong `listCount` and negative numbers are not compared, because
+ * the rule `list-count` and the schema report them.
+ */
+const envelopeCounts: SemanticRule = {
+  name: 'envelope-counts',
+  description: '`listCount` is expected to be at most `pageSize` and at most `totalCount`.',
+  isAdvisory: true,
+  reads: [],
+  excerpt: () => ['/list', '/listCount', '/pageSize', '/totalCount'],
+  check: (json) => {
+    const { list, listCount: count, pageSize, totalCount } = toObject(json) ?? {};
+    if (!Array.isArray(list) || count !== list.length) return [];
+    const isExceeded = (limit: unknown) => typeof limit === 'number' && limit >= 0 && list.length > limit;
+    return [
+      ...(isExceeded(pageSize) ? [{ at: '/listCount', message: 'listCount is expected to be at most pageSize' }] : []),
+      ...(isExceeded(totalCount)
+        ? [{ at: '/totalCount', message: 'totalCount is expected to be at least listCount' }]
+        : []),
+    ];
+  },
+};
+
+/**
  * Requires that the page number in a response not exceed the response's `pageCount`. The rule does not apply to empty
  * lists or first pages. If the client requested a page past the end, the page bounds check reports the problem instead
  * (docs/rules.md §5).
@@ -146,6 +170,27 @@ const actionPageSize: SemanticRule = {
   },
 };
 
+/** The same range as that of `EpochMilliseconds` in the contract: from 1995 until the beginning of 2100 (UTC). */
+const PLAUSIBLE = { from: Date.UTC(1995, 0), to: Date.UTC(2100, 0) } as const;
+
+/**
+ * Expects `moreResults` to be a plausible instant in milliseconds. It may also be 0, which a server can send if there
+ * are no further actions. The schema cannot make this exception, so it does not limit the range.
+ */
+const moreResultsRange: SemanticRule = {
+  name: 'more-results-range',
+  description: '`moreResults` is expected to be 0 or, in milliseconds, between the beginnings of 1995 and 2100.',
+  isAdvisory: true,
+  reads: [],
+  excerpt: () => ['/moreResults'],
+  check: (json) => {
+    const { moreResults } = toObject(json) ?? {};
+    if (typeof moreResults !== 'number' || moreResults === 0) return [];
+    if (moreResults >= PLAUSIBLE.from && moreResults <= PLAUSIBLE.to) return [];
+    return [{ at: '/moreResults', message: 'moreResults is expected to be milliseconds between 1995 and 2100' }];
+  },
+};
+
 const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
 const UNSTORED = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -197,6 +242,7 @@ function onlyTypes(name: string, ...types: readonly (typeof NODE_TYPES)[number][
 
 const RULES: readonly SemanticRule[] = [
   listCount,
+  envelopeCounts,
   pageWithinCount,
   recipientsVisibility,
   executionsWhenFinished,
@@ -205,6 +251,7 @@ const RULES: readonly SemanticRule[] = [
   unfavoriteResult,
   unwikifyResult,
   actionPageSize,
+  moreResultsRange,
   newestFirst,
   onlyTypes('only-questions', 'question'),
   // The type of an article is `kbentry`.

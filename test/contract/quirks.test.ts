@@ -67,8 +67,15 @@ const QUIRKS: readonly Quirk[] = [
       ['list.0.creationDateFormatted', '13/06/2019 03:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
       ['list.0.creationDateFormatted', '02/32/2019 03:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
       ['list.0.creationDateFormatted', '02/06/2019 15:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
+      ['list.0.creationDateFormatted', '02/30/2020 03:01 PM', 'x-expected-pattern /list/0/creationDateFormatted'],
+      ['list.0.creationDate', 1_549_465_260, 'x-expected-minimum /list/0/creationDate'],
+      ['list.0.creationDate', 0, 'x-expected-minimum /list/0/creationDate'],
+      ['list.0.lastActiveDate', 1_549_465_260_000_000, 'x-expected-maximum /list/0/lastActiveDate'],
     ],
     tolerated: [
+      ['list.0.creationDateFormatted', '02/29/2020 03:01 PM'],
+      ['list.0.creationDate', 788_918_400_000],
+      ['list.0.creationDate', 4_102_444_800_000],
       ['list.0.originalParentId', 5],
       ['list.0.lastEditedAction', undefined],
       ['list.0.answers', [{ id: 204 }]],
@@ -184,7 +191,11 @@ const QUIRKS: readonly Quirk[] = [
     advisories: [
       ['actions.0.actionDate', '2019-02-06T15:01:00Z', 'x-expected-pattern /actions/0/actionDate'],
       ['actions.0.actionDate', '2019-02-06 25:01:00.0', 'x-expected-pattern /actions/0/actionDate'],
+      ['actions.0.actionDate', '2019-02-29 15:01:00.0', 'x-expected-pattern /actions/0/actionDate'],
+      ['actions.0.actionDate', 'Sat Feb 30 15:05:50 UTC 2019', 'x-expected-pattern /actions/0/actionDate'],
+      ['actions.0.actionDate', 'Wed Foo 06 15:05:50 UTC 2019', 'x-expected-pattern /actions/0/actionDate'],
       ['actions.0.user.avatarUrl', '18.png', 'x-expected-pattern /actions/0/user/avatarUrl'],
+      ['actions.1.canceledDate', 'Wed Apr 31 15:05:50 UTC 2019', 'x-expected-pattern /actions/1/canceledDate'],
       ['actions.1.canceledDate', '2019-02-06 15:01:00.0', 'x-expected-pattern /actions/1/canceledDate'],
       ['actions.0.ip', undefined, 'x-expected /actions/0/ip'],
       ['actions.0.extra', 5, 'x-expected-type /actions/0/extra'],
@@ -193,6 +204,8 @@ const QUIRKS: readonly Quirk[] = [
       ['actions.0.extra', 'a reason'],
       ['actions.0.verb', 'locked'],
       ['actions.0.actionDate', '2019-02-08 15:01:00.123'],
+      ['actions.0.actionDate', 'Sat Feb 29 15:05:50 GMT+01:00 2020'],
+      ['actions.1.canceledDate', 'Sat Feb 29 15:05:50 CET 2020'],
     ],
   },
   {
@@ -203,6 +216,7 @@ const QUIRKS: readonly Quirk[] = [
     advisories: [
       ['scheduleTime', '02/07/2019 03:00 PM', 'x-expected-pattern /scheduleTime'],
       ['scheduleTime', '00/07/2019 15:00', 'x-expected-pattern /scheduleTime'],
+      ['scheduleTime', '06/31/2019 15:00', 'x-expected-pattern /scheduleTime'],
       ['status', 'RUNNING', 'x-expected-enum /status'],
     ],
     tolerated: [['operations', 'anon-delete']],
@@ -222,6 +236,7 @@ const QUIRKS: readonly Quirk[] = [
     advisories: [
       ['0.created', '02/07/2019 15:05', 'x-expected-pattern /0/created'],
       ['0.created', '2019-02-07T15:65:50.000+0000', 'x-expected-pattern /0/created'],
+      ['0.created', '2019-02-29T15:05:50.000+0000', 'x-expected-pattern /0/created'],
       ['0.content', 'build.log', 'x-expected-pattern /0/content'],
       ['0.author.avatarUrls.48x48', undefined, 'x-expected /0/author/avatarUrls/48x48'],
     ],

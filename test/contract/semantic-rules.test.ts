@@ -6,7 +6,7 @@ import { createScanResponse } from '../../src/pipeline/scan-response.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exchangeWith, violationWith } from '../builders/exchange.ts';
-import { bent, contract, example, found, judge, operation as operationOf } from './sample.ts';
+import { bent, contract, document, example, found, judge, operation as operationOf } from './sample.ts';
 
 /** Returns the bytes of an example with the given JSON text at a path. */
 const bytesOf = (json: unknown, path: string, text: string) =>
@@ -63,6 +63,42 @@ const CASES: readonly Case[] = [
       const broken = bent(example(sample), 'page', 2);
       return { rule: 'page-within-count', operation, sample: example(sample), broken, at: '/page' };
     }),
+  ...['listQuestions:questions', 'listIdeas:ideas', 'listGroupUsers:groupUsers', 'listTopicFollowers:followers']
+    .concat('listArticles:articles', 'listNodeFollowers:followers', 'listExpertise:expertise')
+    .concat('listAnswerComments:answerComments')
+    .flatMap((pair) => {
+      const [operation = '', sample = ''] = pair.split(':');
+      const one = { rule: 'envelope-counts', operation, sample: example(sample) };
+      return [
+        { ...one, broken: bent(example(sample), 'pageSize', 0), at: '/listCount' },
+        { ...one, broken: bent(example(sample), 'totalCount', 0), at: '/totalCount' },
+      ];
+    }),
+  {
+    rule: 'envelope-counts',
+    operation: 'listNodeFollowers',
+    query: 'details=true',
+    sample: example('followRelations'),
+    broken: bent(example('followRelations'), 'totalCount', 0),
+    at: '/totalCount',
+  },
+  // A projection does not affect the envelope.
+  {
+    rule: 'envelope-counts',
+    operation: 'listQuestions',
+    query: 'exclude=slug',
+    sample: example('questions'),
+    broken: bent(example('questions'), 'totalCount', 0),
+    at: '/totalCount',
+  },
+  // Seconds, microseconds and a negative number.
+  ...[1_549_465_260, 1_549_465_260_000_000, -1, 788_918_399_999, 4_102_444_800_001].map((instant) => ({
+    rule: 'more-results-range',
+    operation: 'listActions',
+    sample: example('actions'),
+    broken: bent(example('actions'), 'moreResults', instant),
+    at: '/moreResults',
+  })),
   {
     rule: 'recipients-visibility',
     operation: 'getComment',
@@ -335,6 +371,35 @@ describe('semantic rules', () => {
   it('report a page past the page count that the client did not request', () => {
     const page = { ...example('questions'), page: 4, pageCount: 2 };
     expect(found(judge('listQuestions', page, { query: 'page=2' }))).toEqual(['page-within-count /page']);
+  });
+
+  it.each([
+    ['an empty page', { list: [], listCount: 0, totalCount: 0, pageCount: 0 }],
+    ['an empty page past the last one', { list: [], listCount: 0, totalCount: 40, page: 9, pageCount: 3 }],
+    ['a last page that is not full', { totalCount: 31, page: 3, pageCount: 3 }],
+    ['a full page of the whole list', { pageSize: 1, totalCount: 1, pageCount: 1 }],
+    ['another page size than the requested one', { pageSize: 50, totalCount: 60 }],
+    // The schema reports these numbers, and `list-count` reports a wrong `listCount`.
+    ['a negative page size', { pageSize: -1 }, 'x-expected-minimum /pageSize'],
+    ['a negative total', { totalCount: -1 }, 'x-expected-minimum /totalCount'],
+    ['a wrong item count', { listCount: 99 }, 'list-count /listCount'],
+  ])('do not compare the counts of %s', (_, more, ...expected: string[]) => {
+    const { violations, reported } = judge('listQuestions', { ...example('questions'), ...more }, { query: 'page=9' });
+    expect([...violations, ...reported].map(({ keyword, at }) => `${keyword} ${at}`)).toEqual(expected);
+  });
+
+  it('report each of the two counts that a page exceeds', () => {
+    const page = { ...example('questions'), pageSize: 0, totalCount: 0 };
+    expect(judge('listQuestions', page).reported.map(({ at }) => at)).toEqual(['/listCount', '/totalCount']);
+  });
+
+  it('accept 0 for moreResults, and the range that the contract expects of other instants', () => {
+    const { 'x-expected-minimum': from, 'x-expected-maximum': to } =
+      document.components.schemas['EpochMilliseconds'] ?? {};
+    for (const instant of [0, from, to])
+      expect(judge('listActions', bent(example('actions'), 'moreResults', instant)).reported).toEqual([]);
+    for (const instant of [Number(from) - 1, Number(to) + 1])
+      expect(judge('listActions', bent(example('actions'), 'moreResults', instant)).reported).toHaveLength(1);
   });
 
   const results = [

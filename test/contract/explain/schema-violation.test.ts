@@ -96,6 +96,7 @@ describe('one violation for one cause', () => {
         { id: 2, extra: 2 },
       ],
       listCount: 2,
+      totalCount: 2,
     };
     expect(told('listQuestions', page, { query: 'includeOnly=id' })).toEqual(['includeOnly /list/0']);
     expect(told('listQuestions', page, { query: 'includeOnly=id,title' })).toEqual(['includeOnly /list/0/extra']);
