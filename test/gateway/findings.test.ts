@@ -61,7 +61,7 @@ describe('a page that lacks expected fields and has dates of another locale', ()
       const page = exampleOf('listQuestions');
       const [{ slug: _, ...item }] = page.list as unknown as [Record<string, unknown>];
       const list = Array.from({ length: 5 }, () => ({ ...item, creationDateFormatted: '14.11.2023 22:13' }));
-      return { json: { ...page, list, listCount: 5 } };
+      return { json: { ...page, list, listCount: 5, totalCount: 5 } };
     };
     const first = await gateway.call(QUESTIONS);
     expect([first.status, first.headers['contract-status']]).toEqual([

@@ -53,7 +53,7 @@ describe('the scan of a response', () => {
       total: 1,
       list: [question, { ...question, votes: [1], author: { ...question.author, 'é ü': null } }],
     };
-    const json = { ...drifted, listCount: 2 };
+    const json = { ...drifted, listCount: 2, totalCount: 2 };
     const found = scanned('listQuestions', json);
     const answer = { status: 200, mediaType: 'application/json', json };
     const { values } = contract.decodeParameters(operationOf('listQuestions'), { rawParameters: {} }, '');
@@ -81,7 +81,7 @@ describe('the scan of a response', () => {
     const [question] = page.list;
     const { slug, ...short } = question as typeof question & { slug: string };
     const list = [question, { ...short, creationDateFormatted: `14.11.2023 ${slug.length}` }, { ...short, title: 'x' }];
-    const json = { ...page, list, listCount: 3, sorts: ['active', 'oldest'] };
+    const json = { ...page, list, listCount: 3, totalCount: 3, sorts: ['active', 'oldest'] };
     const operation = operationOf('listQuestions');
     const response = { status: 200, mediaType: 'application/json', json };
     const expected = contract.checkResponse(operation, valuesFor('listQuestions', ''), response);

@@ -110,7 +110,7 @@ describe('rules 7: wrap and v1', () => {
 });
 
 const actions = (...dates: string[]) => ({
-  moreResults: 1,
+  moreResults: 1_549_465_260_000,
   actions: dates.map((actionDate, id) => Object.assign(firstAction(), { id, actionDate })),
 });
 const firstAction = () => (exampleOf('listActions') as unknown as { actions: [Example] }).actions[0];

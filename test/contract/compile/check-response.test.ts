@@ -138,7 +138,7 @@ describe('checking a response', () => {
     });
 
     it('checks the fields of actions and of single comments', () => {
-      const actions = { actions: [{ id: 1, verb: 'x' }], moreResults: 1 };
+      const actions = { actions: [{ id: 1, verb: 'x' }], moreResults: 1_549_465_260_000 };
       expect(found(judge('listActions', actions, { query: 'includeOnly=id' }))).toEqual([
         'includeOnly /actions/0/verb',
       ]);
