@@ -1525,7 +1525,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     file: 'src/config/secrets.ts',
     find: ".filter(({ passwordHash = '' }) => isPublished(passwordHash))",
-    replace: '.filter(() => published.size === 0)',
+    replace: ".filter(({ passwordHash = '' }) => passwordHash === '')",
     test: 'test/config/secrets.test.ts',
     why: 'an account with the published password of a demo account has access to a real upstream',
   },

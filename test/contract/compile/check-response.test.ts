@@ -199,6 +199,46 @@ describe('checking a response', () => {
       ]);
     });
 
+    const questionsWith = (...items: readonly object[]) => ({
+      ...example('questions'),
+      list: items,
+      listCount: items.length,
+    });
+    const author = { id: 1, username: 'x', reputation: 3 };
+
+    it.each([
+      ['includeOnly=id&include=slug', { id: 1, slug: 'x' }],
+      ['includeOnly=id&include=author.username', { id: 1, author: { username: 'x' } }],
+      ['includeOnly=list.id,list.author.username', { id: 1, author: { username: 'x' } }],
+      ['includeOnly=list', { id: 1, author, extra: 1 }],
+      ['includeOnly=topics.name', { topics: [{ name: 'build' }] }],
+    ])('finds no field that was not requested with %s', (query, item) => {
+      expect(judge('listQuestions', questionsWith(item), { query }).violations).toEqual([]);
+    });
+
+    it.each([
+      ['includeOnly=id&include=author.username', { id: 1, author }, '/list/0'],
+      ['includeOnly=list.id', { id: 1, slug: 'x' }, '/list/0/slug'],
+      ['includeOnly=id', { id: 1, extra: 1 }, '/list/0/extra'],
+    ])('finds the field that was not requested with %s', (query, item, at) => {
+      expect(judge('listQuestions', questionsWith(item), { query })).toMatchObject({
+        verdict: 'violations',
+        violations: [{ category: 'not-allowed', keyword: 'includeOnly', at }],
+        reported: [],
+      });
+    });
+
+    it('skips a rule whose field is excluded by its path in the list', () => {
+      const actions = bent(example('actions'), 'actions.1.canceledByUser', undefined);
+      expect(judge('listActions', actions, { query: 'exclude=actions.canceledByUser' }).verdict).toBe('valid');
+      expect(judge('listActions', actions).verdict).toBe('violations');
+    });
+
+    it('takes a field with the name of the whole body for a field', () => {
+      const judged = judge('getComment', { id: 1, body: 'x' }, { query: 'includeOnly=body' });
+      expect(found(judged)).toEqual(['includeOnly /id']);
+    });
+
     it('only reports an id that does not fit into 64 bits, and no smaller one', () => {
       const { verdict, reported } = judge('getComment', bent(example('comment'), 'id', 1e20));
       const unmet = { category: 'advisory', keyword: 'x-expected-maximum', at: '/id', found: 'integer' };
