@@ -20,6 +20,7 @@ import { type FeatureStage, overrideTarget, type PlannedOperation } from '../pip
 import { createTargets } from '../pipeline/targets.ts';
 import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
+import { compileSuggestPath } from '../pipeline/undocumented/suggest-path.ts';
 import { compilePathTemplate } from '../privacy/path-template.ts';
 import { openScanner } from '../scanner/open-scanner.ts';
 import { logAttempts } from '../telemetry/trace-context.ts';
@@ -116,6 +117,7 @@ export function compileGateway(
       grantsOf,
     }),
     pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
+    suggestPath: compileSuggestPath(contract.operations.map(({ path }) => path)),
     checks: settings.checks,
     authenticator: services.authenticator,
     targets,

@@ -10,6 +10,7 @@ import type { ShadowContract } from './shadow-contract.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
+import type { SuggestPath } from './undocumented/suggest-path.ts';
 
 /**
  * The parts of the gateway that handle requests, both for live traffic and for `explain`. They are compiled at startup
@@ -31,6 +32,8 @@ export interface CompiledGateway {
    * names. Words that do not occur in the contract are preserved only if the path `exists` on the upstream.
    */
   readonly pathTemplate: (path: string, exists: boolean) => string;
+  /** Returns the documented path that a request for an undocumented path probably meant. */
+  readonly suggestPath: SuggestPath;
   /** The global check levels, used for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;

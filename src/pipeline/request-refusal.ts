@@ -44,11 +44,15 @@ export function requestRefusal(operation: Operation, code: ErrorCode, violations
   return new GatewayError(code, text, { details: violations.map(toDetail) });
 }
 
-/** Returns the error for an undocumented request that the policy refuses. `allow` lists the documented methods. */
+/**
+ * Returns the error for an undocumented request that the policy refuses. `allow` lists the documented methods, and
+ * `suggestion` is the documented path that the client probably meant.
+ */
 export function undocumentedRefusal(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   code: 'not_in_contract' | 'method_not_allowed',
   allow: readonly string[],
+  suggestion?: string,
 ): GatewayError {
   const exceptions = path.startsWith(PASSTHROUGH_BASE);
   if (code === 'method_not_allowed') {
@@ -59,9 +63,14 @@ export function undocumentedRefusal(
     ];
     return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
   }
-  return new GatewayError(code, 'This address is not in the contract.', {
+  const hint = suggestion === undefined ? '.' : `; did you mean ${suggestion}?`;
+  return new GatewayError(code, `This address is not in the contract${hint}`, {
     details: [
-      { in: 'path', message: 'paths must match exactly, including case, slashes and the suffix .json' },
+      {
+        in: 'path',
+        message: 'paths must match exactly, including case, slashes and the suffix .json',
+        ...(suggestion !== undefined && { suggestion }),
+      },
       ...(exceptions ? [{ in: 'path', message: exceptionFor('other paths') }] : []),
     ],
   });

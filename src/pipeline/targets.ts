@@ -247,8 +247,8 @@ const NUL = /%00/;
 
 /**
  * Returns the reason why a target is refused in every mode, or undefined if the target is safe. A target is unsafe if
- * it contains a dot segment, an encoded separator, NUL, or a byte that is not allowed in a target. Dot segments count
- * even when they are encoded or written with a backslash or a Tomcat path parameter.
+ * it contains a dot segment, a backslash, an encoded separator, NUL, or a byte that is not allowed in a target. Dot
+ * segments count even when they are encoded or written with a Tomcat path parameter.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))
@@ -257,8 +257,9 @@ export function unsafeTargetReason(path: string, query: string | undefined): str
   if (!SUSPICIOUS.test(path)) return undefined;
   if (path.includes('#')) return 'a fragment cannot be sent in a request target';
   if (NUL.test(path)) return 'the path contains a NUL';
+  if (path.includes('\\')) return 'the path contains a backslash';
   if (ENCODED_SEPARATOR.test(path)) return 'the path contains an encoded slash or backslash';
-  if (path.split(/[/\\]/).some(isDotSegment)) return 'the path contains a dot segment';
+  if (path.split('/').some(isDotSegment)) return 'the path contains a dot segment';
   return undefined;
 }
 

@@ -92,6 +92,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       maxBytes: 10_000,
     }),
     pathTemplate: compilePathTemplate([]).of,
+    suggestPath: () => undefined,
     grantsOf: () => grantsWith(),
     guard: { isDemoted: () => false },
     decidePermission: () => ({ verdict: 'allowed', because: 'all' }),

@@ -399,7 +399,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/undocumented/policy.ts',
-    find: 'isAlias || !isSame(findPlain(method, path), entry)',
+    find: 'isAlias || isOther(method, path, entry)',
     replace: 'false',
     test: 'test/security/traversal.test.ts',
     why: 'another spelling of a documented path evades its permissions',

@@ -2,7 +2,7 @@ import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { isShared } from '../../cache/stored-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import type { Arrival, PublicOrigin } from '../../model/arrival.ts';
+import type { PublicOrigin } from '../../model/arrival.ts';
 import type { AttemptLog, Trace } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { InspectedBody, UpstreamResponse } from '../../upstream/response-body.ts';
@@ -191,8 +191,8 @@ function rawRequest(exchange: Exchange, log: AttemptLog | undefined) {
  * Returns the `Content-Type` lines to send with a body that is not labeled as JSON in UTF-8. If requests are not enforced,
  * such a body is forwarded, and another label would change its meaning.
  */
-function bodyTypes({ operation }: PlannedOperation, arrival: Arrival): readonly string[] | undefined {
-  const isMislabeled = operation.requestBody !== undefined && bodyTypeProblem(arrival) !== undefined;
+function bodyTypes({ arrival, body }: Exchange): readonly string[] | undefined {
+  const isMislabeled = body !== undefined && bodyTypeProblem(arrival) !== undefined;
   return isMislabeled ? contentTypeLines(arrival) : undefined;
 }
 
@@ -212,7 +212,7 @@ function builtRequest(
     headers: requestHeaders(
       authorization,
       shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
-      bodyTypes(planned, arrival),
+      bodyTypes(exchange),
     ),
     session: services.sessions.of(authorization),
     mode: 'buffered' as const,

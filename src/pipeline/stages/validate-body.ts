@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { oncePerKind } from '../../contract/violations.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
@@ -6,11 +7,13 @@ import { readBody } from '../../lib/read-body.ts';
 import type { Operation } from '../../model/operation.ts';
 import { checkFailed, toVerdict } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
-import { bodyTypeProblem } from '../body-type.ts';
+import { uploadOf } from '../../upstream/send-proxied.ts';
+import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
+import type { Reply } from '../reply.ts';
 import type { BodyFindings, CheckBody, PlanBodyCheck } from '../request-rules.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { PlannedOperation, Stage, StagePlanner } from '../stage.ts';
 
 /** Limits for request bodies. */
 export interface BodyLimits {
@@ -18,21 +21,23 @@ export interface BodyLimits {
   readonly json: JsonLimits;
 }
 
-/** Reads and checks the request body, and forwards the original bytes upstream. */
+/**
+ * Reads and checks the request body, and forwards the original bytes upstream. If the operation takes no body, any body is
+ * a violation (docs/rules.md §4).
+ */
 export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',
     plan(planned) {
       const { operation, checks, transparent } = planned;
-      if (operation.requestBody === undefined) return undefined;
       const level = checks.requests;
+      if (operation.requestBody === undefined) {
+        // Without the check, the body of a transparent request is streamed.
+        return transparent && level === 'off' ? undefined : withoutBody(planned, limits);
+      }
       const check = planCheck(planned);
       return (next) => async (exchange) => {
-        const read = await readBody(exchange.arrival.body, { bytes: limits.bytes });
-        if (read.state === 'broken')
-          throw new GatewayError('client_closed', 'The client disconnected before the request was complete.', {
-            cause: read.error,
-          });
+        const read = await receive(exchange, limits);
         if (read.state === 'larger') {
           if (!transparent) throw tooLarge(read.stream, limits.bytes);
           if (exchange.trace.requests?.outcome !== 'reported')
@@ -71,10 +76,64 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
   };
 }
 
+/** Reads the body, up to the limit. Rejects with a `GatewayError` if the client disconnects. */
+async function receive({ arrival }: Exchange, limits: BodyLimits) {
+  const read = await readBody(arrival.body, { bytes: limits.bytes });
+  if (read.state !== 'broken') return read;
+  throw new GatewayError('client_closed', 'The client disconnected before the request was complete.', {
+    cause: read.error,
+  });
+}
+
+const UNEXPECTED: Violation = {
+  check: 'requests',
+  direction: 'request',
+  category: 'not-allowed',
+  location: 'body',
+  at: '',
+  keyword: 'no-body',
+  schemaPath: '',
+  message: 'This operation takes no body; send the request without one.',
+};
+
+/** Refuses a body for an operation that takes none. At other levels, the body is forwarded and never dropped. */
+function withoutBody({ checks: { requests: level }, transparent }: PlannedOperation, limits: BodyLimits): Stage {
+  return (next) => {
+    const judge = async (exchange: Exchange): Promise<Reply> => {
+      const read = await receive(exchange, limits);
+      if (read.bytes.length === 0) return next(transparent ? { ...exchange, body: read.bytes } : exchange);
+      if (level !== 'off') {
+        exchange.trace.violations.push(UNEXPECTED);
+        exchange.trace.requests = toVerdict(level, [UNEXPECTED]);
+      }
+      if (read.state === 'larger' && !transparent) throw tooLarge(read.stream, limits.bytes);
+      if (level === 'enforce') {
+        if (read.state === 'larger') discard(read.stream);
+        throw new GatewayError('invalid_body', UNEXPECTED.message, {
+          details: [toDetail(UNEXPECTED)],
+          ...(read.state === 'larger' && { headers: { Connection: 'close' } }),
+        });
+      }
+      const body = read.state === 'larger' ? detached(read.stream) : read.bytes;
+      // A stored response may depend on the body and its type, so the audience, which is part of every key, contains a hash
+      // of both.
+      const identity = JSON.stringify([contentTypeLines(exchange.arrival), hash('sha256', read.bytes, 'base64url')]);
+      const audience = `${exchange.audience};body:${hash('sha256', identity, 'base64url')}`;
+      return next({ ...exchange, body, audience });
+    };
+    return (exchange) => (uploadOf(exchange.arrival) === undefined ? next(exchange) : judge(exchange));
+  };
+}
+
+/** Reads and discards the rest of a body, so that the client can read the response before the connection is closed. */
+function discard(rest: Readable): void {
+  rest.on('error', () => undefined).resume();
+}
+
 function tooLarge(rest: Readable, limit: number): GatewayError {
   // The rest of the body is read and discarded until the connection is closed. Closing it with unread bytes would reset
   // the connection, and the client would lose the response.
-  rest.on('error', () => undefined).resume();
+  discard(rest);
   return new GatewayError(
     'body_too_large',
     `The request body is larger than ${limit} bytes, which is the limit of listen.maxBodyBytes.`,

@@ -26,17 +26,26 @@ export function compileUndocumentedPolicy(
   transparent: boolean,
   entries: readonly AllowEntry[],
 ): UndocumentedPolicy {
-  const allowed = entries.map((entry): AllowEntry & { matches: PathPattern } => ({
+  const allowed = entries.map((entry): AllowEntry & { matches: PathPattern; matchesPlain: PathPattern } => ({
     ...entry,
     matches: compilePathPattern(entry.path),
+    matchesPlain: compilePathPattern(plainPath(entry.path) ?? entry.path),
   }));
   const find = (method: string, path: string) =>
     path.startsWith(PASSTHROUGH_BASE)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
-  const findPlain = (method: string, path: string) => {
+  /** Returns whether a server could read the path as one outside the base path, or as one of another entry. */
+  const isOther = (method: string, path: string, entry: AllowEntry | undefined) => {
     const plain = plainPath(path);
-    return find(method, plain) ?? (path.endsWith('/') ? find(method, `${plain}/`) : undefined);
+    if (plain === undefined || (path.startsWith(PASSTHROUGH_BASE) && !`${plain}/`.startsWith(PASSTHROUGH_BASE)))
+      return true;
+    return !isSame(
+      path.startsWith(PASSTHROUGH_BASE)
+        ? allowed.find((one) => methodMatches(one.method, method) && one.matchesPlain(plain))
+        : undefined,
+      entry,
+    );
   };
   return (method, path, byMethod, isAlias = false) => {
     const documentedPath = byMethod !== undefined;
@@ -44,7 +53,7 @@ export function compileUndocumentedPolicy(
     // Another spelling of a path must not bypass the checks for a documented path or the permission that an entry
     // requires. An entry with exactly this spelling is intentional, as is an entry with a final slash if the path also
     // has one.
-    const evades = !transparent && entry?.path !== path && (isAlias || !isSame(findPlain(method, path), entry));
+    const evades = !transparent && entry?.path !== path && (isAlias || isOther(method, path, entry));
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };

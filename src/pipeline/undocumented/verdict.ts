@@ -55,5 +55,6 @@ export function undocumentedVerdict(
 /** Returns whether a server could interpret this path as a path in the contract. Some servers ignore case. */
 function isSpellingOfKnownPath(path: string, matchPath: (path: string) => PathMatch | undefined): boolean {
   const plain = plainPath(path);
+  if (plain === undefined) return true;
   return [plain, plain.toLowerCase()].some((spelling) => spelling !== path && matchPath(spelling) !== undefined);
 }

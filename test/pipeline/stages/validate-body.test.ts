@@ -57,8 +57,12 @@ const broken = (chunks: number) =>
   );
 
 describe('validate-body', () => {
-  it('has no work for operations without a body', () => {
-    expect(validateBody(() => () => NOTHING, LIMITS).plan(plannedWith())).toBeUndefined();
+  it('has no work for operations without a body only if a transparent gateway does not check requests', () => {
+    const plan = (parts: PlannedParts) => validateBody(() => () => NOTHING, LIMITS).plan(plannedWith(parts));
+    expect(plan({ transparent: true, checks: { requests: 'off' } })).toBeUndefined();
+    expect(plan({ transparent: true })).toBeDefined();
+    // Otherwise, the body would be dropped, because the upstream request is built anew.
+    expect(plan({ checks: { requests: 'off' } })).toBeDefined();
   });
 
   it('forwards the bytes of a valid body unchanged', async () => {
