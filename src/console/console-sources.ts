@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
@@ -66,5 +67,6 @@ export interface ConsoleSources {
   readonly upstreamHistory: () => GateHistory;
   /** The sources of the API docs. */
   readonly reference: ReferenceSources;
-  readonly onError: (error: unknown) => void;
+  /** Called with an error that a response does not describe, and with the request that failed. */
+  readonly onError: (error: unknown, request: IncomingMessage) => void;
 }

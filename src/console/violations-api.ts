@@ -92,8 +92,8 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     }
   });
 
-  router.post('/:fingerprint/withdraw', writes, async ({ params }, res) => {
-    const fingerprint = String(params['fingerprint']);
+  router.post('/:fingerprint/withdraw', writes, async (req, res) => {
+    const fingerprint = String(req.params['fingerprint']);
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
       return;
@@ -102,13 +102,13 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       if (await baseline.withdraw(fingerprint)) res.json({ withdrawn: fingerprint });
       else res.status(404).json({ error: `${baseline.file} does not contain this violation.` });
     } catch (error) {
-      sources.onError(error);
+      sources.onError(error, req);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
   });
 
-  router.post('/:fingerprint/accept', writes, async ({ params, body }, res) => {
-    const fingerprint = String(params['fingerprint']);
+  router.post('/:fingerprint/accept', writes, async (req, res) => {
+    const fingerprint = String(req.params['fingerprint']);
     const { rows } = await read();
     const row = rows.find((one) => one.fingerprint === fingerprint);
     if (row === undefined) {
@@ -124,7 +124,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       return;
     }
     const summary = `${row.operation ?? 'not in the contract'}: ${row.message}`;
-    const form = readAcceptRequest(body, { fingerprint, summary, now: clock() });
+    const form = readAcceptRequest(req.body, { fingerprint, summary, now: clock() });
     if (!form.ok) {
       res.status(400).json({ error: form.message, field: form.field });
       return;
@@ -134,7 +134,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.json({ accepted: form.accepted });
     } catch (error) {
       // The baseline file was damaged or removed after startup. The log contains the details.
-      sources.onError(error);
+      sources.onError(error, req);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
   });

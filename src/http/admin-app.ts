@@ -1,12 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { pinoHttp } from 'pino-http';
-import { safePath } from '../privacy/path-text.ts';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
+import { adminRequestFields, logAdminRequests } from './admin-log.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import { StoreUnavailable } from '../ledger/ledger-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -44,7 +42,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
   const guard = createAdminGuard(services.guard);
-  app.use(logRequests(services.logger));
+  app.use(logAdminRequests(services.logger));
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
@@ -91,34 +89,6 @@ export function createAdminApp(services: AdminAppServices): Express {
   return app;
 }
 
-const omitted = () => undefined;
-
-const logFields = (req: IncomingMessage, res: ServerResponse) => ({
-  method: req.method,
-  path: safePath('originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')),
-  status: res.statusCode,
-});
-
-/**
- * Logs operators' requests. Changes and refusals are always logged; page views and metric scrapes are logged only at
- * the `debug` level. The serializers return nothing so that the logging library does not log the token or the query.
- */
-function logRequests(logger: Logger): RequestHandler {
-  return pinoHttp({
-    logger,
-    quietReqLogger: true,
-    quietResLogger: true,
-    wrapSerializers: false,
-    serializers: { req: omitted, res: omitted, err: omitted },
-    customSuccessObject: logFields,
-    customErrorObject: logFields,
-    customSuccessMessage: () => 'admin request',
-    customErrorMessage: () => 'admin request',
-    customLogLevel: ({ method }, { statusCode }) =>
-      statusCode >= 500 ? 'error' : statusCode < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info',
-  });
-}
-
 function purge(services: AdminAppServices): RequestHandler {
   return async (req, res) => {
     const body: unknown = req.body;
@@ -137,14 +107,15 @@ function purge(services: AdminAppServices): RequestHandler {
  * Logs server errors and writes their responses. Unlike Express's default handler, it sends no details to the client.
  */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
-  return (error: unknown, _req, res, _next) => {
+  return (error: unknown, req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
     if (error instanceof StoreUnavailable && !res.headersSent) {
       res.status(503).json({ error: 'The shared ledger cannot be read, because its server is unavailable.' });
       return;
     }
     const isClientError = typeof status === 'number' && status >= 400 && status < 500;
-    if (!isClientError) services.logger.error({ err: error }, 'a request to the admin side failed');
+    if (!isClientError)
+      services.logger.error({ ...adminRequestFields(req), err: error }, 'a request to the admin side failed');
     if (res.headersSent) res.destroy();
     else if (isClientError) res.status(status).json({ error: 'The request cannot be read.' });
     else res.status(500).json({ error: 'Internal error on the admin side.' });

@@ -15,17 +15,17 @@ export const PATH_WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the structure of an undocumented path, for logs. Words that belong to this API are shown. Every other
- * segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
+ * Returns the structure of a path, for logs. The given words are shown: by default, those of the legacy server's API.
+ * Every other segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
  */
-export function safePath(target: string): string {
+export function safePath(target: string, words: ReadonlySet<string> = PATH_WORDS): string {
   const query = target.indexOf('?');
   const path = query < 0 ? target : target.slice(0, query);
   const segments = path.slice(0, 4 * MAX_LENGTH).split('/');
   const shown = segments.slice(0, MAX_SEGMENTS).map((segment) => {
     const ending = segment.endsWith('.json') ? '.json' : '';
     const word = segment.slice(0, segment.length - ending.length);
-    return word === '' || PATH_WORDS.has(word) || VERSION.test(word) ? segment : `{}${ending}`;
+    return word === '' || words.has(word) || VERSION.test(word) ? segment : `{}${ending}`;
   });
   const text = shown.join('/');
   const cut = path.length > 4 * MAX_LENGTH || segments.length > MAX_SEGMENTS || text.length > MAX_LENGTH;

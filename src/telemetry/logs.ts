@@ -86,7 +86,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     MAX_REMEMBERED,
     (name: string) => `,"caller":${quoted(principalNames ? name : tag(name))}`,
   );
-  const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
+  const shortPath = boundedMemo(MAX_REMEMBERED, (path: string) => safePath(path));
   // For an undocumented target, only the shape of its path is logged.
   const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
   const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };

@@ -64,6 +64,18 @@ describe('a violation that the baseline accepts', () => {
   });
 });
 
+it('a baseline that cannot be written is logged with the path of the request, without its fingerprint', async () => {
+  fake.handler = () => ({ json: { ...exampleOf('listQuestions'), pageCount: 'many' } });
+  const baseline = join(tempFolder(), 'baseline.yaml');
+  const gateway = await gatewayWith(baseline);
+  const { headers } = await call(gateway, 'before');
+  const fingerprint = /report=(\w+)$/.exec(String(headers['contract-status']))?.[1] ?? '';
+  writeFileSync(baseline, 'accepted: {');
+  expect((await accept(gateway, fingerprint)).status).toBe(500);
+  const line = gateway.log.find((one) => one.includes('the console failed')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({ method: 'POST', path: '/console/api/violations/{}/accept' });
+});
+
 /** Returns the fingerprint of a failure of the upstream in the gateway's ledger. */
 async function outageIn({ gateway }: TestGateway): Promise<string> {
   const { entries } = await gateway.services.ledger.snapshot();

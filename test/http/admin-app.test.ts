@@ -1,8 +1,18 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import express from 'express';
 import { describe, expect, it } from 'vitest';
 import { type AdminAppServices, createAdminApp } from '../../src/http/admin-app.ts';
 import { createLogger } from '../../src/telemetry/logs.ts';
 import { callAt, type Call } from '../builders/call.ts';
+import { readText, ROOT } from '../readme/tables.ts';
 import { serve } from './serve.ts';
+
+/** Returns the paths of all TypeScript files in a folder of the repository, relative to the repository's root. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file));
 
 async function admin(more: Partial<AdminAppServices> = {}) {
   const purged: unknown[] = [];
@@ -125,11 +135,58 @@ describe('the admin side', () => {
     await call('/cache/purge', purge({ all: true }));
     await call('/nowhere/alice');
     expect(lines.map(({ level, method, path, status, msg }) => [level, method, path, status, msg])).toEqual([
-      ['debug', 'GET', '/{}', 200, 'admin request'],
-      ['info', 'POST', '/{}/{}', 200, 'admin request'],
+      ['debug', 'GET', '/livez', 200, 'admin request'],
+      ['info', 'POST', '/cache/purge', 200, 'admin request'],
       ['info', 'GET', '/{}/{}', 404, 'admin request'],
     ]);
     expect(JSON.stringify(lines)).not.toContain('s3cret');
+  });
+
+  it('logs the whole path of a request to a mounted router, and of one that the guard refuses', async () => {
+    const router = express.Router().post('/end', (_req, res) => void res.json({}));
+    const console = express.Router().use('/api/violations', express.Router().use(router));
+    const { call, lines } = await admin({ guard: { loopback: true, token: 'secret' }, overrides: router, console });
+    const headers = { Authorization: 'Bearer secret' };
+    await call('/overrides/end?by=alice', { method: 'POST', headers });
+    await call('/console/api/violations/end?by=alice', { method: 'POST', headers });
+    await call('/console/api/violations/alice/accept', { method: 'POST' });
+    expect(lines.map(({ method, path, status }) => [method, path, status])).toEqual([
+      ['POST', '/overrides/end', 200],
+      ['POST', '/console/api/violations/end', 200],
+      ['POST', '/console/api/violations/{}/accept', 401],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('alice');
+  });
+
+  it('names the request in both lines about a failure, also in a mounted router', async () => {
+    const fail = () => Promise.reject(new Error('broken'));
+    const console = express.Router().use('/api', express.Router().post('/ladder/:id', fail));
+    const { call, lines } = await admin({ overrides: fail, console });
+    await call('/overrides/alice', { method: 'DELETE' });
+    await call('/console/api/ladder/alice?q=1', { method: 'POST' });
+    expect(lines.map(({ level, method, path, msg }) => [level, method, path, msg])).toEqual(
+      [
+        ['DELETE', '/overrides/{}'],
+        ['POST', '/console/api/ladder/{}'],
+      ].flatMap((request) => [
+        ['error', ...request, 'a request to the admin side failed'],
+        ['error', ...request, 'admin request'],
+      ]),
+    );
+    expect(JSON.stringify(lines)).not.toContain('alice');
+  });
+
+  it('shows every word of its own paths in the log', async () => {
+    const sources = ['src/http/admin-app.ts', 'src/overrides/overrides-router.ts', ...filesBelow('src/console')];
+    const paths = sources.flatMap((file) =>
+      [...readText(file).matchAll(/\b(?:app|router)\.(?:get|post|put|patch|delete|use)\(\s*'(\/[^']*)'/g)].map(
+        ([, path = '']) => path,
+      ),
+    );
+    expect(paths).toEqual(expect.arrayContaining(['/readyz', '/cache/purge', '/end', '/try', '/:fingerprint/accept']));
+    const { call, lines } = await admin();
+    for (const path of paths) await call(`${path}?`, { method: 'OPTIONS' });
+    expect(lines.map(({ path }) => path)).toEqual(paths.map((path) => path.replaceAll(/:\w+/g, '{}')));
   });
 
   it('reports why it is not ready', async () => {

@@ -8,6 +8,7 @@ import { bundlePlace, contractFolder, resourceFile } from '../../contract/contra
 import { placeOfSchema } from '../../contract/generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../../contract/openapi-document.ts';
 import { packageVersion } from '../../files/package-root.ts';
+import { adminRequestFields } from '../../http/admin-log.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { AcceptedViolation, LedgerEntry } from '../../model/ledger-entry.ts';
@@ -102,7 +103,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     upstreamHistory: () => upstreams.current.history(),
     shared: shared && (() => shared.status()),
     instances: shared?.instances.list,
-    onError: (error) => logger.error({ err: error }, 'the console failed'),
+    onError: (error, request) => logger.error({ ...adminRequestFields(request), err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;
 }
 
