@@ -232,8 +232,9 @@ const MAX_CHANCE_BYTES = 256;
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROL = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** Returns whether the bytes are plain text, which encoded bytes practically never are. */
+/** Returns whether the bytes are plain text, which encoded bytes practically never are, unless there is only one. */
 function isText(bytes: Buffer): boolean {
+  if (bytes.length < 2) return false;
   if (CONTROL.test(bytes.toString('latin1', 0, SEARCHED_BYTES))) return false;
   return bytes.length >= MAX_CHANCE_BYTES || isUtf8(bytes);
 }

@@ -49,6 +49,8 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
       path: target,
       method,
       agent,
+      // In observe mode, the gateway forwards response headers of any size.
+      maxHeaderSize: 1 << 20,
       headers: {
         ...(user === null ? {} : { Authorization: basic(user, password) }),
         ...(typeof body === 'object' && !Buffer.isBuffer(body) ? { 'Content-Type': 'application/json' } : {}),

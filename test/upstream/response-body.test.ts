@@ -78,7 +78,7 @@ describe('a content coding', () => {
 
   const bodies = [...Object.entries(ENCODED), ['deflate', deflateRawSync(TEXT)] as const];
   const cuts = bodies.flatMap(([coding, body]) =>
-    [2, 3, 10, body.length - 1].map((length) => [coding, length, body.subarray(0, length)] as const),
+    [1, 2, 3, 10, body.length - 1].map((length) => [coding, length, body.subarray(0, length)] as const),
   );
   it.each(cuts)('%s that ends after %i bytes is a broken exchange', async (coding, _length, body) =>
     expect(await decoded(coding, body)).toEqual(['truncated', 'damaged']),

@@ -245,7 +245,7 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
   {
     name: 'labels a plain body as gzip',
     ...withHeaders(JSON_TYPE, 'Content-Encoding: gzip'),
-    built: 'upstream_reset',
+    built: 'same',
     passed: 'same',
   },
   {
@@ -386,12 +386,13 @@ export const RESPONSE_FAULTS: readonly ResponseFault[] = [
     ...withHeaders(JSON_TYPE, `X-Odd: ${'a'.repeat(100_000)}`),
     built: 'upstream_response_too_large',
     passed: 'upstream_response_too_large',
+    observed: 'valid',
   },
   {
     name: 'sends thousands of headers',
     ...withHeaders(JSON_TYPE, ...Array.from({ length: 3000 }, (_, at) => `X-${at}: a`)),
-    built: 'upstream_response_too_large',
-    passed: 'upstream_response_too_large',
+    built: 'valid',
+    passed: 'valid',
   },
   { name: 'ends a header with a bare CR', ...withHeaders(JSON_TYPE, 'X-Odd: a\rX-Injected: b'), ...RESET },
   { name: 'sends NUL in a header', ...withHeaders(JSON_TYPE, 'X-Odd: a\0b'), ...RESET },
