@@ -31,6 +31,7 @@ import {
 import { withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
 import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
+import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Settings } from './settings.ts';
 
@@ -52,6 +53,8 @@ export interface SettingsReading {
    */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
+  /** True if the settings do not show which roles file and which contract the configuration names. */
+  readonly isPartial?: boolean;
 }
 
 /** The result of reloading the configuration. */
@@ -101,9 +104,11 @@ export function readSettings(sources: SettingsSources, features: readonly Config
       ? { source: file.locate(pointer), pointer }
       : { source: override.source, pointer: '' };
   };
-  const problems = checkConfig(raw, features);
+  const placeholders = placeholderProblems(raw);
+  const isReplaced = ({ pointer }: ConfigProblem) => !placeholders.some((one) => one.pointer === pointer);
+  const problems = [...placeholders, ...checkConfig(raw, features).filter(isReplaced)];
   const valid = validPart(raw, problems, features);
-  const read = toSettings(valid, {
+  const read = toSettings(valid ?? {}, {
     file: file.name,
     folder: file.folder,
     cwd: sources.cwd,
@@ -115,20 +120,39 @@ export function readSettings(sources: SettingsSources, features: readonly Config
   const settings = { ...read, adminToken: token };
   const faults: Fault[] = [...file.faults, ...environment.faults];
   const secret = problem === undefined ? secretProblems(settings, sources.env, file.path) : [problem];
-  for (const one of [...problems, ...crossFaults(settings, sources.env), ...secret])
-    faults.push({ ...one, ...placeOf(one.pointer) });
-  return { settings, faults: inOrder(faults) };
+  const isPartial = file.faults.length > 0 || valid === undefined;
+  const isDoubtful = isPartial || problems.some(({ pointer }) => DECISIVE.test(pointer));
+  const combined = isDoubtful ? [] : [...crossFaults(settings, sources.env), ...secret].filter(isNotKnown(problems));
+  for (const one of [...problems, ...combined]) faults.push({ ...one, ...placeOf(one.pointer) });
+  const namesFiles = problems.some(({ pointer }) => NAMES_FILES.test(pointer));
+  return { settings, faults: inOrder(faults), isPartial: isPartial || namesFiles };
 }
 
-// Removing the invalid values may make another value invalid. In that case, the whole configuration is ignored.
+/**
+ * The keys on which the defaults of many others depend. If one of them is invalid, combinations with its default would
+ * cause untrue errors.
+ */
+const DECISIVE = /^\/(?:mode|listen|upstream|upstream\/url|listen\/adminHost)$/;
+
+/** Returns a filter that omits the errors of keys that have already got one, themselves or in a part of them. */
+const isNotKnown =
+  (known: readonly ConfigProblem[]) =>
+  ({ pointer }: ConfigProblem) =>
+    !known.some((one) => covers(one.pointer, pointer) || covers(pointer, one.pointer));
+
+/** The keys that name the roles file and the contract. */
+const NAMES_FILES = /^\/(?:roles|contract)(?:\/|$)/;
+
+// Removing the invalid values may make another value invalid. In that case, the whole configuration is ignored: the
+// result is undefined.
 function validPart(
   raw: PlainObject,
   problems: readonly ConfigProblem[],
   features: readonly Configurable[],
-): PlainObject {
+): PlainObject | undefined {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
-  return checkConfig(rest, features).length === 0 ? rest : {};
+  return checkConfig(rest, features).length === 0 ? rest : undefined;
 }
 
 // Sorts the errors by source. If the source is a file, it includes the line number.

@@ -95,14 +95,8 @@ interface SecretFile {
 
 /** Returns the files that contain secrets, except the roles file. */
 export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
-  const { adminTokenFile, listen, redis, tracing, upstream, originOf } = settings;
-  const inline = [
-    adminTokenFile === undefined ? ['/adminToken'] : [],
-    hasUserinfo(redis.url) ? ['/redis/url'] : [],
-    ['/upstream/credentials/password', '/redis/password', '/tracing/headers'],
-  ]
-    .flat()
-    .find((pointer) => originOf(pointer) === 'file');
+  const { adminTokenFile, listen, redis, tracing, upstream } = settings;
+  const [inline] = inlineSecrets(settings);
   const { passwordFile } = { passwordFile: undefined, ...upstream.credentials };
   const files: readonly (readonly [pointer: string | undefined, path: string | undefined])[] = [
     [inline, configFile],
@@ -119,6 +113,18 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/tracing/headersFile', tracing.headersFile],
   ];
   return files.flatMap(([pointer, path]) => (pointer === undefined || path === undefined ? [] : [{ pointer, path }]));
+}
+
+/** Returns the pointers of the secrets that are in the configuration file itself, not in a file that it names. */
+export function inlineSecrets({ adminTokenFile, redis, originOf }: Settings): readonly string[] {
+  return [
+    // A token from a file has the origin of the key that names the file.
+    ...(adminTokenFile === undefined ? ['/adminToken'] : []),
+    '/upstream/credentials/password',
+    '/redis/password',
+    '/tracing/headers',
+    ...(hasUserinfo(redis.url) ? ['/redis/url'] : []),
+  ].filter((pointer) => originOf(pointer) === 'file');
 }
 
 const refusesReadableFiles = ({ embedded, readableSecrets }: Settings) => !embedded && readableSecrets === 'refuse';

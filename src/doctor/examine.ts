@@ -1,5 +1,6 @@
 import { CONTRACT_DEFAULTS } from '../contract/contract-options.ts';
 import { loadOperations } from '../contract/load-contract.ts';
+import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { headerValues } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { bySeverity } from '../model/severity.ts';
@@ -81,12 +82,12 @@ function probedOperations(): readonly Operation[] {
 /** Returns the maximum number of requests that the doctor sends in one run. */
 export function maxRequests(maxConcurrency: number): number {
   const probes = PROBES.reduce((sum, probe) => sum + probe.requests(maxConcurrency), 0);
-  return MAX_SEARCH_REQUESTS + probedOperations().length + probes;
+  return MAX_SEARCH_REQUESTS + MAX_CREDENTIAL_REQUESTS + probedOperations().length + probes;
 }
 
 /**
  * Examines a server with requests that never change anything. Throws `CannotProbe` if the server does not respond, is
- * not trusted, or has no API.
+ * not trusted, has no API, or refuses the credential.
  */
 export async function examine(
   address: { readonly origin: string; readonly basePath: string },
@@ -118,6 +119,7 @@ export async function examine(
   if (api.client.origin !== address.origin || !address.origin.startsWith('https:'))
     await certificate(api.client.origin);
   take('address', api);
+  await requireCredential(api.client, operations[0]?.path ?? '');
   const read = await readLists(api.client, operations);
   const context: ProbeContext = { ...options, client: api.client, operations, ...read };
   for (const { name, run } of PROBES) {
@@ -146,6 +148,31 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
   text: `${lost.length} of ${sent} requests got no complete response (${[...new Set(lost)].join(', ')}).`,
   advice: 'Clients get a 502 or 504 for each of them. Look at the log of the server and of the proxies in front of it.',
 });
+
+/**
+ * Sends the operator's credential to the path of the credential probe and to a list. Throws `CannotProbe` if the server
+ * refuses it: everything else would be examined as if by a stranger, and each further request could count as a failed
+ * login.
+ */
+async function requireCredential(client: ProbeClient, listPath: string): Promise<void> {
+  if (!client.hasCredential) return;
+  const statuses: number[] = [];
+  for (const path of [IDENTITY_DEFAULTS.probe.path, listPath]) {
+    const response = await client.send({ path });
+    if (response.kind === 'failure') continue;
+    if (response.status === 401) throw new CannotProbe(refused(401, path));
+    statuses.push(response.status);
+  }
+  const [first] = statuses;
+  if (first !== undefined && statuses.every((status) => status === 403 || (status >= 300 && status < 400)))
+    throw new CannotProbe(`${refused(first, listPath)}; the account must be allowed to use the API`);
+}
+
+const refused = (status: number, path: string) =>
+  `the server refuses your user name and password (${status} from ${path}): check --user and the password`;
+
+/** The maximum number of requests that check the credential. */
+const MAX_CREDENTIAL_REQUESTS = 2;
 
 /**
  * Requests each list once and chooses the one that the probes will request again. Lists with a page count are

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isPlaceholder } from '../lib/placeholder.ts';
 
 /** The secret in a file, or the reason why it cannot be read. The reason never contains the file's text. */
 type SecretReading = { readonly text: string } | { readonly fault: string };
@@ -15,7 +16,10 @@ export function readSecretFile(path: string): SecretReading {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     return { fault: `the file ${path} cannot be read (${code})` };
   }
-  return text ? { text } : { fault: `the first line of the file ${path} is empty` };
+  if (!text) return { fault: `the first line of the file ${path} is empty` };
+  if (isPlaceholder(text))
+    return { fault: `the first line of the file ${path} is a placeholder that has not been replaced` };
+  return { text };
 }
 
 const READABLE_BY_OTHERS = 0o004;

@@ -1,4 +1,5 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
+import { isPlaceholder } from '../lib/placeholder.ts';
 import { readSecretFile } from '../files/secret-file.ts';
 import { toAuthorization } from '../lib/basic-credentials.ts';
 
@@ -364,7 +365,10 @@ export function servicePassword(
   if (credentials.password !== undefined) return { text: credentials.password };
   if (credentials.passwordEnv !== undefined) {
     const text = environment[credentials.passwordEnv];
-    return text ? { text } : { fault: `the variable ${credentials.passwordEnv} is not set` };
+    if (!text) return { fault: `the variable ${credentials.passwordEnv} is not set` };
+    if (isPlaceholder(text))
+      return { fault: `the variable ${credentials.passwordEnv} is a placeholder that has not been replaced` };
+    return { text };
   }
   if (credentials.passwordFile === undefined) return { fault: 'the service account has no password' };
   return readSecretFile(credentials.passwordFile);

@@ -10,6 +10,7 @@ import type { PlainObject } from '../../src/lib/plain-object.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
+import { hashPassword } from '../../src/identity/password-hash.ts';
 import { isAtLeast, SEVERITIES } from '../../src/model/severity.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { deployFile } from '../deploy/image.ts';
@@ -20,6 +21,10 @@ const contract = loadContract(CONTRACT_DEFAULTS);
 
 /** The default roles in these tests: one role, `anonymous`, without permissions. */
 const NO_ROLES = { roles: { anonymous: { permissions: [] } } };
+
+const HASH = await hashPassword('correct horse');
+/** A roles file with one account that has a password. */
+const WITH_HASH = { ...NO_ROLES, accounts: [{ name: 'anna', roles: ['anonymous'], passwordHash: HASH }] };
 
 /** A roles file with one account. */
 const WITH_ACCOUNT = { ...NO_ROLES, accounts: [{ name: 'anna', roles: ['anonymous'] }] };
@@ -130,7 +135,7 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     },
   ],
   'weak-admin-token': [
-    { config: strict({ adminToken: 'change-me-please', listen: { adminHost: '0.0.0.0' } }) },
+    { config: strict({ adminToken: 'aaaaaaaabbbbbbbb', listen: { adminHost: '0.0.0.0' } }) },
     { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw', listen: { adminHost: '0.0.0.0' } }) },
   ],
   'weak-local-admin-token': [
@@ -146,6 +151,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
       config: strict({ upstream: { ...upstream, credentials: service } }),
       parts: { modeOf: () => 0o100640 },
     },
+  ],
+  'readable-hashes': [
+    { config: strict(), roles: WITH_HASH, parts: { modeOf: () => 0o100644 } },
+    { config: strict(), roles: WITH_HASH, parts: { modeOf: () => 0o100640 } },
   ],
   'shared-pages-not-sealed': [
     { config: strict({ redis: { url: 'redis://127.0.0.1:1' } }) },
@@ -324,7 +333,7 @@ describe('an audit', () => {
 
   // Audit reports appear in CI output, so a report must not contain the secrets that it warns about.
   it.each([
-    ['hunter22-change-me', '0.0.0.0'],
+    ['hunter22hunter22', '0.0.0.0'],
     ['hunter22', '127.0.0.1'],
   ])('never contains a token or a password: %s, on %s', (adminToken, adminHost) => {
     const text = JSON.stringify(
@@ -386,5 +395,30 @@ describe('docs/audit.md', () => {
         risk: risk,
       })),
     );
+  });
+});
+
+describe('secrets outside the configuration file', () => {
+  const tokenFile = join(folder, 'admin-token');
+  writeFileSync(tokenFile, 'q7Vd0xLk3MzR9tYw\n', { mode: 0o600 });
+  const idsOf = rulesOf;
+
+  it('are not reported as secrets in it', () => {
+    const files = {
+      adminTokenFile: tokenFile,
+      upstream: {
+        ...upstream,
+        credentials: { kind: 'service', username: 'portico', passwordFile: tokenFile },
+      },
+      redis: { url: 'redis://127.0.0.1:1', passwordFile: tokenFile },
+    };
+    expect(idsOf({ config: strict(files) })).not.toContain('secret-in-configuration');
+    expect(idsOf({ config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) })).toContain('secret-in-configuration');
+  });
+
+  it('are only a low risk if they are hashes in the roles file', () => {
+    const ids = idsOf({ config: strict(), roles: WITH_HASH, parts: { modeOf: () => 0o100644 } });
+    expect(ids).toContain('readable-hashes');
+    expect(ids).not.toContain('readable-secrets');
   });
 });

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } from '../../doctor/examine.ts';
 import { CannotProbe, ProbingEnded } from '../../doctor/probe-client.ts';
@@ -38,7 +38,7 @@ export const doctorCommand: Command = {
     'Example: PORTICO_PASSWORD=… portico doctor https://qa.example.org/qa --user checker --yes --output portico.yaml',
     '',
     'portico check --against compares responses with the contract; portico doctor examines everything else.',
-    'The exit code is 1 if the server does not respond or has no API; findings do not change it.',
+    'The exit code is 1 if the server does not respond, has no API or refuses the password; findings do not change it.',
   ],
   run: async (line, io) => {
     const [url = ''] = line.args;
@@ -50,6 +50,8 @@ export const doctorCommand: Command = {
       timeoutMs: numberFlag(line, 'timeout', 10, [1, 120]) * 1000,
       delayMs: numberFlag(line, 'delay', 50, [0, 10_000]),
     };
+    const output = line.last('output');
+    requireNewFile(output, io);
     planLines(url, bounds).forEach(io.err);
     await confirm(line, io);
     const authorization = await readCredential(line, io);
@@ -60,7 +62,7 @@ export const doctorCommand: Command = {
       const examination = await run(address, options, url).finally(() => io.live?.(''));
       if (json) io.out(doctorJson(examination));
       else doctorLines(examination).forEach(io.out);
-      write(line.last('output'), recommendedConfiguration(examination), io);
+      write(output, recommendedConfiguration(examination), io);
       return interrupted.signal.aborted ? EXIT.failed : EXIT.ok;
     } finally {
       interrupted.release();
@@ -93,6 +95,23 @@ async function confirm(line: CommandLine, io: CommandIo): Promise<void> {
     if (!/^y(?:es)?$/i.test((await editor.question('Start? [y/N] ')).trim())) throw new CommandFailure('not started');
   } finally {
     editor.close();
+  }
+}
+
+/** Checks that the output can be written before any request is sent. Throws a CommandFailure if it cannot. */
+function requireNewFile(file: string | undefined, { cwd }: CommandIo): void {
+  if (file === undefined) return;
+  const path = resolve(cwd, file);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) throw new CommandFailure(`${file} is a folder: add the name of a file`);
+  if (stats !== undefined) throw new CommandFailure(`${file} already exists: choose another name`);
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CommandFailure(`${file} cannot be written: there is no folder ${folder}`);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    throw new CommandFailure(`${file} cannot be written: you may not write to the folder ${folder}`);
   }
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import { packageRoot } from '../../files/package-root.ts';
 import { parseUpstreamUrl } from '../../upstream/upstream-url.ts';
 import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
@@ -7,18 +7,20 @@ import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 const FILES = ['portico.yaml', 'roles.yaml'];
 
 /**
- * The `portico init` command writes a commented configuration file and a commented roles file to the current directory.
+ * The `portico init` command writes a commented configuration file and a commented roles file to a folder.
  */
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Write a commented configuration to the current directory',
-  args: '',
-  argCount: [0, 0],
+  summary: 'Write a commented configuration to a folder',
+  args: '[FOLDER]',
+  argCount: [0, 1],
   flags: [{ name: 'upstream', value: 'URL', help: 'Base URL of the legacy server, to be written to the file.' }],
   notes: [
-    'The command writes portico.yaml and roles.yaml, and never overwrites an existing file.',
-    'If there is no config/portico.yaml, the other commands read portico.yaml from the current directory.',
+    'The command writes portico.yaml and roles.yaml to FOLDER, or to the current directory, and never overwrites an',
+    'existing file. Without --config, the other commands read config/portico.yaml or else portico.yaml in the current',
+    'directory. A checkout has the former, so name a FOLDER there.',
     '',
+    'Example: portico init gateway && portico check --config gateway/portico.yaml',
     'Example: portico init --upstream https://qa.example.org/qa && portico check',
   ],
   run: async (line, { cwd, out }) => {
@@ -27,18 +29,28 @@ export const initCommand: Command = {
       const parsed = parseUpstreamUrl(url, { source: '--upstream', pointer: '' });
       if ('faults' in parsed) throw new UsageError(`--upstream ${parsed.faults[0]?.message ?? ''}`);
     }
-    const existing = [...FILES, join('config', 'portico.yaml')].find((file) => existsSync(join(cwd, file)));
-    if (existing !== undefined) throw new CommandFailure(`${existing} already exists; nothing was written`);
-    for (const file of FILES) write(cwd, file, templateOf(file, cwd, url));
-    out('Wrote portico.yaml and roles.yaml. Next: portico check');
+    const [named] = line.args;
+    const folder = resolve(cwd, named ?? '.');
+    const shown = (file: string) => (named === undefined ? file : join(named, file));
+    const existing = FILES.find((file) => existsSync(join(folder, file)));
+    if (existing !== undefined) throw new CommandFailure(`${shown(existing)} already exists; nothing was written`);
+    // Without --config, the commands would read this file instead of the new one.
+    const other = join('config', 'portico.yaml');
+    if (named === undefined && existsSync(join(folder, other)))
+      throw new CommandFailure(
+        `${other} already exists, and the commands read it: edit it, or name a folder, as in portico init gateway; nothing was written`,
+      );
+    for (const file of FILES) write(folder, file, shown(file), templateOf(file, folder, url));
+    const next = named === undefined ? 'portico check' : `portico check --config ${shown('portico.yaml')}`;
+    out(`Wrote ${FILES.map(shown).join(' and ')}. Next: ${next}`);
     return Promise.resolve(EXIT.ok);
   },
 };
 
 /** Returns the text for a new file, based on the file with the same name in the package. */
-function templateOf(file: string, cwd: string, url: string | undefined): string {
+function templateOf(file: string, folder: string, url: string | undefined): string {
   const [first = '', ...rest] = readFileSync(join(packageRoot, 'config', file), 'utf8').split('\n');
-  const schema = relative(cwd, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
+  const schema = relative(folder, join(packageRoot, 'config', file.replace('.yaml', '.schema.json')));
   // A relative path that leads outside the folder is omitted, because it would be wrong on other machines.
   const head = schema.startsWith('..') ? [] : [first.replace(/=.*/, `=${schema.split(sep).join('/')}`)];
   const text = [...head, ...rest].join('\n').replace(/^#\n/, '');
@@ -46,12 +58,13 @@ function templateOf(file: string, cwd: string, url: string | undefined): string 
   return text.replace(/^#upstream:\n#  url: .*$/m, () => `upstream:\n  url: ${JSON.stringify(url)}`);
 }
 
-function write(cwd: string, file: string, text: string): void {
+function write(folder: string, file: string, shown: string, text: string): void {
   try {
+    mkdirSync(folder, { recursive: true });
     // The `wx` flag prevents the command from overwriting a file that another process has just created.
-    writeFileSync(join(cwd, file), text, { flag: 'wx' });
+    writeFileSync(join(folder, file), text, { flag: 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw new CommandFailure(`${file} cannot be written (${code})`);
+    throw new CommandFailure(`${shown} cannot be written (${code})`);
   }
 }

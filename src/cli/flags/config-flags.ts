@@ -65,9 +65,9 @@ export async function settingsFrom(
   io: CommandIo,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Settings> {
-  const { settings, faults } = readSettingsFrom(line, io, more);
+  const { settings, faults, isPartial } = readSettingsFrom(line, io, more);
   if (faults.length === 0) return settings;
-  throw new StartFault([...faults, ...(await assemblyFaults(settings))]);
+  throw new StartFault(isPartial ? faults : [...faults, ...(await assemblyFaults(settings))]);
 }
 
 /**
@@ -81,8 +81,13 @@ export function readSettingsFrom(
 ): SettingsReading {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
+  const { settings, faults, ...rest } = readSettings({
+    env,
+    cwd: io.cwd,
+    flags: overridesOf(line, { ...POINTERS, ...more }),
+  });
   return {
+    ...rest,
     settings,
     faults: [...faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))],
   };

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -32,8 +32,7 @@ describe('portico doctor', () => {
       portico(folder, ['doctor', reference.url, ...QUICK, '--user', 'admin', '--output', output], {
         PORTICO_PASSWORD: 'admin',
       });
-    // The doctor spends most of its time waiting, so the two commands run at the same time.
-    const [ran, refused] = await Promise.all([doctor('found.yaml'), doctor('taken.yaml')]);
+    const [ran, refused] = [await doctor('found.yaml'), await doctor('taken.yaml')];
     expect(ran.code).toBe(0);
     const checked = await portico(folder, ['check', '--config', 'found.yaml']);
     expect(checked).toEqual({ code: 0, out: expect.stringMatching(/^OK: found\.yaml/) as string, err: '' });
@@ -62,6 +61,44 @@ describe('portico doctor', () => {
     expect(err).toContain('add --yes to start without a question');
     expect(server.requests).toEqual([]);
   });
+
+  it.each([
+    ['taken.yaml', 'taken.yaml already exists: choose another name'],
+    ['folder', 'folder is a folder: add the name of a file'],
+    ['missing/found.yaml', 'missing/found.yaml cannot be written: there is no folder'],
+    ['taken.yaml/found.yaml', 'taken.yaml/found.yaml cannot be written: there is no folder'],
+  ])('refuses the output %s before it shows its plan or sends anything', async (output, message) => {
+    const server = await startFakeUpstream(healthy);
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'folder'));
+    writeFileSync(join(folder, 'taken.yaml'), 'text of the user');
+    const { code, out, err } = await portico(folder, ['doctor', server.url, ...QUICK, '--output', output]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(message);
+    expect(err).not.toContain('Plan for');
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([401, 403, 302])(
+    'says that the password is wrong, after at most two tries, if it gets %d',
+    async (status) => {
+      const server = await startFakeUpstream(async (request, response) => {
+        const answer = await healthy(request, response);
+        return answer?.status === 401 && request.headers.authorization !== undefined
+          ? { ...answer, status, headers: { ...answer.headers, Location: '/login' } }
+          : answer;
+      });
+      const { code, out, err } = await portico('/', ['doctor', server.url, ...QUICK, '--user', 'checker'], {
+        PORTICO_PASSWORD: 'wrong horse',
+      });
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(`the server refuses your user name and password (${status} from /services/v2/`);
+      expect(err).toContain('check --user and the password');
+      expect(err).not.toMatch(/made-up credential cannot|wrong horse/);
+      const tries = server.requests.filter(({ headers }) => headers.authorization !== undefined);
+      expect(tries).toHaveLength(status === 401 ? 1 : 2);
+    },
+  );
 
   // Realms, headers and errors come from the server and may even contain the credential.
   it('never shows the password, nor control characters from the server', async () => {
