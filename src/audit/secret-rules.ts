@@ -10,14 +10,6 @@ const MIN_DISTINCT = 8;
 /** Rules about passwords, tokens and the files that contain them. */
 export const SECRET_RULES: readonly AuditRule[] = [
   {
-    id: 'weak-admin-token',
-    severity: 'high',
-    key: '/adminToken',
-    risk: 'The token can be guessed. Anyone who has it can purge the cache, change levels and accept violations.',
-    fix: 'Use a random token of at least 16 characters, for example from openssl rand -base64 24.',
-    find: ({ settings: { adminToken, listen } }) => (isLoopbackHost(listen.adminHost) ? [] : weaknesses(adminToken)),
-  },
-  {
     id: 'weak-local-admin-token',
     severity: 'low',
     key: '/adminToken',

@@ -134,10 +134,6 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
       roles: { ...NO_ROLES, accounts: [{ name: 'admin', demo: true, roles: [] }] },
     },
   ],
-  'weak-admin-token': [
-    { config: strict({ adminToken: 'aaaaaaaabbbbbbbb', listen: { adminHost: '0.0.0.0' } }) },
-    { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw', listen: { adminHost: '0.0.0.0' } }) },
-  ],
   'weak-local-admin-token': [
     { config: strict({ adminToken: 'aaaaaaaabbbbbbbb' }) },
     { config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) },
@@ -332,10 +328,7 @@ describe('an audit', () => {
   });
 
   // Audit reports appear in CI output, so a report must not contain the secrets that it warns about.
-  it.each([
-    ['hunter22hunter22', '0.0.0.0'],
-    ['hunter22', '127.0.0.1'],
-  ])('never contains a token or a password: %s, on %s', (adminToken, adminHost) => {
+  it.each([['hunter22', '127.0.0.1']])('never contains a token or a password: %s, on %s', (adminToken, adminHost) => {
     const text = JSON.stringify(
       audit(
         subjectOf({
@@ -404,7 +397,7 @@ describe('secrets outside the configuration file', () => {
   const idsOf = rulesOf;
 
   it('are not reported as secrets in it', () => {
-    const files = {
+    const config = {
       adminTokenFile: tokenFile,
       upstream: {
         ...upstream,
@@ -412,7 +405,7 @@ describe('secrets outside the configuration file', () => {
       },
       redis: { url: 'redis://127.0.0.1:1', passwordFile: tokenFile },
     };
-    expect(idsOf({ config: strict(files) })).not.toContain('secret-in-configuration');
+    expect(idsOf({ config: strict(config) })).not.toContain('secret-in-configuration');
     expect(idsOf({ config: strict({ adminToken: 'q7Vd0xLk3MzR9tYw' }) })).toContain('secret-in-configuration');
   });
 
