@@ -1,26 +1,30 @@
+/** What separates a bracketed name from its surroundings. Inside a random password, the same characters mean nothing. */
+const START = String.raw`(?:^|[\s=:/@.,-])`;
+const END = String.raw`(?:$|[\s:/@.,-])`;
+
 /**
- * Forms of placeholders in templates: `${NAME}`, `$(NAME)`, `{{ name }}`, `<your-name>`, `%NAME%`, `__NAME__`, `@@NAME@@`,
- * and words such as `CHANGE_ME`, `your-password` and `password-here`. The lengths are limited, so matching is fast.
+ * The placeholders of templates in brackets: `${NAME}`, `$(NAME)`, `{{ name }}`, `<% name %>`, `<your-name>`, `%NAME%`,
+ * `__NAME__` and `@NAME@`. The lengths are limited, so matching is fast.
  */
-const FORMS = [
-  /\$\{[^{}]{0,100}\}|\$\([\w ./-]{1,100}\)|\{\{[^{}]{0,100}\}\}|<%[^%]{0,100}%>/,
-  /<[a-z][\w .:/-]{1,100}>/i,
-  /(?<!\w)%[A-Z][A-Z\d_]{1,100}%(?!\w)/,
-  /__[A-Z][A-Z\d_]{1,100}__|@@?[A-Z][A-Z\d_]{1,100}@@?/,
-  /(?<![a-z])(?:change|replace|fill|edit)[-_. ]?(?:me|this|it|in)(?![a-z])/i,
-  /(?<![a-z])replace[-_. ]with[-_. ]/i,
-  /(?<![a-z])(?:your|my|the)[-_ ](?:admin[-_ ]|api[-_ ]|legacy[-_ ]|redis[-_ ])?(?:password|passwd|secret|token|key|user|username|name|login|account|host|hostname|server|domain|site|url|address|origin|value)(?![a-z])/i,
-  /(?<![a-z])(?:insert|put|enter)[-_ ][\w -]{1,60}[-_ ]here(?![a-z])/i,
-  /(?<![a-z])(?:password|secret|token|key|host|url|address|value)[-_ ](?:goes[-_ ])?here(?![a-z])/i,
-  /(?<![a-z])(?:placeholder|fixme)(?![a-z])/i,
+const BRACKETED = [
+  /\$\{[a-z_][^{}]{0,100}\}|\{\{[^{}]{1,100}\}\}/i,
+  new RegExp(String.raw`${START}(?:\$\([a-z][\w ./-]{0,100}\)|<[a-z][\w .:/-]{1,100}>|<%[^%]{1,100}%>)${END}`, 'i'),
+  new RegExp(String.raw`${START}(?:%[A-Z][A-Z\d_]{1,100}%|__[A-Z][A-Z\d_]{1,100}__|@@?[A-Z][A-Z\d_]{1,100}@@?)${END}`),
 ];
 
-/** The same for a whole value, or for the whole host of an address. */
-const WORDS = /^(?:todo|tbd|tba|xxx+|\*{3,}|\.{3}|…|changeit|none set|unset)$/i;
+/**
+ * Words that are placeholders only as a whole value or as the whole host of an address. Names such as `my-server` are
+ * none: a host may have them.
+ */
+const WORDS = [
+  /^(?:change|replace)[-_. ]?(?:me|this)(?:[-_. ]please)?$/i,
+  /^(?:(?:put|insert|enter|paste)[-_ ])?your(?:[-_ ]\w{1,30}){0,3}[-_ ](?:password|secret|token|key)(?:[-_ ]here)?$/i,
+  /^(?:x{3,}|\*{3,}|\.{3}|…)$/i,
+];
 const HOST = /^[a-z][a-z\d+.-]{0,20}:\/\/(?:[^/@]{0,200}@)?([^/:?#]{1,255})/i;
 
 /** Returns whether a secret or an address is still the placeholder of a template instead of a value. */
 export function isPlaceholder(text: string): boolean {
-  const [, host = text] = HOST.exec(text) ?? [];
-  return FORMS.some((form) => form.test(text)) || WORDS.test(text.trim()) || WORDS.test(host);
+  const [, host = ''] = HOST.exec(text) ?? [];
+  return BRACKETED.some((form) => form.test(text)) || WORDS.some((form) => form.test(text.trim()) || form.test(host));
 }
