@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import type { AllowedPath, CorsOptions, ListenOptions } from './config/general-options.ts';
+import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './config/general-options.ts';
 import type { FeatureConfig } from './features.ts';
 import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
@@ -14,14 +14,15 @@ import { StartFault } from './model/fault.ts';
 import type { ModeName } from './model/modes.ts';
 import type { RedisOptions } from './redis/redis-options.ts';
 import type { LogLevel } from './telemetry/logs.ts';
+import type { TracingOptions } from './telemetry/tracing-options.ts';
 
 export { StartFault, type Fault } from './model/fault.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * The configuration as passed by a program. It has the same keys as `portico.yaml`, all of them optional. The types
- * below cover the most common keys. All values are checked against `config/portico.schema.json`, which contains every
+ * The configuration as passed by a program. It has the same keys as `portico.yaml`, all of them optional. Sections
+ * without types of their own accept any key. All values are checked against `config/portico.schema.json`, which contains every
  * key with its type.
  */
 export type PorticoConfig = {
@@ -37,6 +38,7 @@ export type PorticoConfig = {
   readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;
+  readonly reference?: Partial<ReferenceOptions>;
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
     readonly verifier?: 'file' | 'upstream';
@@ -46,7 +48,7 @@ export type PorticoConfig = {
   readonly parameters?: { readonly allow?: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds?: Section;
   readonly cache?: Section;
-  readonly contract?: Partial<Omit<ContractOptions, 'inferred' | 'scanner'>> & {
+  readonly contract?: Partial<Omit<ContractOptions, 'inferred' | 'scanner' | 'allowedParameters'>> & {
     readonly inferred?: 'on' | 'off';
     readonly scanner?: 'on' | 'off';
   };
@@ -64,6 +66,7 @@ export type PorticoConfig = {
   readonly contractStatusHeader?: boolean;
   readonly proxyStatusHeader?: boolean;
   readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };
+  readonly tracing?: Partial<TracingOptions>;
   readonly operations?: Readonly<Record<string, Section>>;
 } & FeatureConfig;
 
