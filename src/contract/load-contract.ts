@@ -115,6 +115,11 @@ export function loadOperations(options: ContractOptions): readonly Operation[] {
   });
 }
 
+/** Reads the contract with its overlays and returns the schemas that are generated from it. */
+export function loadSchemas(options: ContractOptions): SchemaFiles {
+  return withFolder(options, (folder) => generateSchemas(readDocument(folder, options.overlays).document));
+}
+
 /** An operation and the object that defines it in the document. */
 interface DocumentedOperation {
   readonly operation: Operation;

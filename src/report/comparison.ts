@@ -1,3 +1,4 @@
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { countWords, shareWords } from './report-words.ts';
 import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst } from './report.ts';
 
@@ -9,7 +10,7 @@ interface ComparedSide {
 }
 
 /** How a violation changed from the first side of a comparison to the second. */
-export type Change = 'new' | 'more' | 'less' | 'gone' | 'same';
+export type Change = 'new' | 'more' | 'less' | 'gone' | 'unchecked' | 'same';
 
 /** A violation that occurs on one side of a comparison or on both sides. */
 export interface ComparedFinding {
@@ -20,6 +21,8 @@ export interface ComparedFinding {
   readonly finding: Finding;
   /** The sides where the violation could not occur, because the operation received no requests. */
   readonly unasked: readonly ('before' | 'after')[];
+  /** Why the second side could not report the violation. Undefined unless the change is `unchecked`. */
+  readonly reason?: string;
 }
 
 /** The result of comparing two reports. */
@@ -29,7 +32,7 @@ export interface Comparison {
   readonly before: ComparedSide;
   readonly after: ComparedSide;
   /**
-   * The violations, grouped in this order: new, more frequent, less frequent, gone and unchanged. Within each group,
+   * The violations, grouped in this order: new, more frequent, less frequent, gone, no longer checked and unchanged. Within each group,
    * the worst comes first.
    */
   readonly findings: readonly ComparedFinding[];
@@ -41,11 +44,21 @@ export type RenderComparison = (comparison: Comparison, options: RenderOptions) 
 /** Two frequencies are considered equal if they differ by no more than this fraction. */
 const TOLERANCE = 0.1;
 
-/** Compares two reports. Violations are matched by fingerprint, and their frequencies are compared. */
+/**
+ * Compares two reports. Violations are matched by fingerprint, and their frequencies are compared. A violation is gone
+ * only if the second side could have reported it. `whyUnreported` states why the configuration no longer reports a
+ * violation, or returns undefined.
+ */
 export function compareReports(
   [beforeLabel, before]: readonly [string, Report],
   [afterLabel, after]: readonly [string, Report],
+  whyUnreported: (entry: LedgerEntry) => string | undefined = () => undefined,
 ): Comparison {
+  const whyUnchecked = ({ entry }: Finding): string | undefined => {
+    if (!requestedAfter.has(entry.operation)) return 'not requested';
+    const isUnchecked = judgedBy(before, entry) > 0 && judgedBy(after, entry) === 0;
+    return whyUnreported(entry) ?? (isUnchecked ? `${entry.check} did not run` : undefined);
+  };
   const earlier = new Map(findingsOf(before).map((finding) => [finding.entry.fingerprint, finding]));
   const later = new Map(findingsOf(after).map((finding) => [finding.entry.fingerprint, finding]));
   const [requestedBefore, requestedAfter] = [requestedOperations(before), requestedOperations(after)];
@@ -57,7 +70,9 @@ export function compareReports(
       ...(was === undefined && !requestedBefore.has(finding.entry.operation) ? (['before'] as const) : []),
       ...(now === undefined && !requestedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
     ];
-    return [{ change: changeOf(was, now), before: was, after: now, finding, unasked }];
+    const reason = now === undefined ? whyUnchecked(finding) : undefined;
+    const change = reason === undefined ? changeOf(was, now) : 'unchecked';
+    return [{ change, before: was, after: now, finding, unasked, ...(reason !== undefined && { reason }) }];
   });
   return {
     takenAt: after.takenAt,
@@ -72,6 +87,15 @@ export function compareReports(
 /** Returns the operations that received requests. Undefined represents undocumented paths. */
 const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefined> =>
   new Set(traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
+
+/** Returns how many messages the check of an entry has judged in a report. */
+function judgedBy({ traffic }: Report, { operation, check }: LedgerEntry): number {
+  if (check === 'upstream' || check === 'errors') return 0;
+  return traffic.reduce((sum, one) => {
+    const { passed = 0, reported = 0, refused = 0 } = (one.operation === operation && one.checks[check]) || {};
+    return sum + passed + reported + refused;
+  }, 0);
+}
 
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';
@@ -93,6 +117,7 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   more: 'More frequent',
   less: 'Less frequent',
   gone: 'Gone',
+  unchecked: 'No longer checked',
   same: 'About as frequent',
 };
 
@@ -108,11 +133,16 @@ export const comparisonWords = ({ before, after }: Comparison): string =>
 
 /**
  * Formats a change in frequency, such as `65% → 11.8%`. `–` represents a side without the violation, and `not
- * requested` a side without requests to the operation.
+ * requested` a side without requests to the operation. If the second side could not report the violation, the reason
+ * is given instead.
  */
-export function changedShares({ before, after, unasked }: ComparedFinding): string {
+export function changedShares({ before, after, unasked, reason }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
-    finding === undefined ? (unasked.includes(side) ? 'not requested' : '–') : shareWords(finding.share);
+    finding === undefined
+      ? unasked.includes(side)
+        ? 'not requested'
+        : ((side === 'after' ? reason : undefined) ?? '–')
+      : shareWords(finding.share);
   return `${words('before', before)} → ${words('after', after)}`;
 }
 

@@ -70,8 +70,8 @@ export function renderComparedJson({ before, after, findings }: Comparison): str
   });
 }
 
-const comparedFinding = ({ finding, before, after, unasked }: ComparedFinding) =>
-  Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked });
+const comparedFinding = ({ finding, before, after, unasked, reason }: ComparedFinding) =>
+  Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked, reason: reason ?? null });
 
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };

@@ -125,6 +125,8 @@ const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   less: 'updated',
   same: 'unchanged',
   gone: 'absent',
+  // The violation may still exist, so code scanning must not close it.
+  unchecked: 'unchanged',
 };
 
 /**

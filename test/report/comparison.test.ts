@@ -28,7 +28,8 @@ describe('a comparison as JUnit XML', () => {
 
   it('fails for new violations, skips accepted ones among them, and passes all others', () => {
     expect(xml).toContain('<testsuite name="New" tests="2" failures="1" errors="0" skipped="1"');
-    expect(xml).toContain('<testsuite name="Gone" tests="2" failures="0" errors="0" skipped="0"');
+    expect(xml).toContain('<testsuite name="Gone" tests="1" failures="0" errors="0" skipped="0"');
+    expect(xml).toContain('<testsuite name="No longer checked" tests="1" failures="0" errors="0" skipped="0"');
     expect(xml.match(/<failure /g)).toHaveLength(1);
     expect(xml).toMatch(/a000000000000000\]" time="0"><system-out>More frequent: 10% → 20%<\/system-out>/);
   });
@@ -66,7 +67,7 @@ it('a comparison as SARIF shows the change of each result', () => {
     `new ${print('b')}`,
     `updated ${print('a')}`,
     `absent ${print('c')}`,
-    `absent ${print('f')}`,
+    `unchanged ${print('f')}`,
     `unchanged ${print('e')}`,
   ]);
   // `b` is accepted, so it comes after `d`, even though `d` has a less serious category.
@@ -76,7 +77,9 @@ it('a comparison as SARIF shows the change of each result', () => {
 
 it('a comparison as HTML is one page without external resources', () => {
   const html = rendered('html');
-  expect(html).toMatch(/New \(2\)[\s\S]*More frequent \(1\)[\s\S]*Gone \(2\)[\s\S]*About as frequent \(1\)/);
+  expect(html).toMatch(
+    /New \(2\)[\s\S]*More frequent \(1\)[\s\S]*Gone \(1\)[\s\S]*No longer checked \(1\)[\s\S]*About as frequent \(1\)/,
+  );
   expect(html).toContain("default-src 'none'");
   expect(html).not.toMatch(/\b(?:src|href|url)\s*[=(]/);
   expect(rendered('html', nothing)).toContain('There are no violations on either side.');
@@ -92,3 +95,33 @@ it.each([...REPORT_FORMATS].flatMap(([format, { kind }]) => (kind === 'data' && 
     expect(text).toContain('5% → –');
   },
 );
+
+describe('a violation that only the first side has', () => {
+  const counts = { passed: 0, reported: 5, refused: 0 };
+  const sides = (checks: object) =>
+    [
+      ['1.0', reportOf(snapshotWith([entryWith()], { traffic: [traffic({ responses: counts })] }))] as const,
+      ['1.1', reportOf(snapshotWith([], { traffic: [traffic(checks)] }))] as const,
+    ] as const;
+  const traffic = (checks: object) => ({ operation: 'listQuestions', release: '1.0', requests: 100, checks });
+
+  it('is gone if its check ran on the second side', () => {
+    const [one, other] = sides({ responses: { passed: 100, reported: 0, refused: 0 } });
+    expect(compareReports(one, other).findings).toMatchObject([{ change: 'gone' }]);
+  });
+
+  it('is not gone, but no longer checked, if its check did not run', () => {
+    const [one, other] = sides({ requests: counts });
+    expect(compareReports(one, other).findings).toMatchObject([
+      { change: 'unchecked', reason: 'responses did not run' },
+    ]);
+  });
+
+  it('is not gone if the configuration no longer reports it, and every format for people says why', () => {
+    const [one, other] = sides({ responses: counts });
+    const of = compareReports(one, other, () => 'allowed by parameters.allow');
+    expect(of.findings).toMatchObject([{ change: 'unchecked' }]);
+    for (const format of ['table', 'markdown', 'html', 'junit'])
+      expect(rendered(format, of), format).toMatch(/No longer checked[^]*allowed by parameters/);
+  });
+});

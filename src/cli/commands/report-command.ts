@@ -18,6 +18,7 @@ import { renderOptions, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';
 import { FAIL_FLAGS, failRules, reportFailures } from '../flags/fail-flags.ts';
+import { createWhyUnreported } from '../tasks/unreported.ts';
 import { openReports, type Reports } from '../tasks/open-reports.ts';
 
 /** The `portico report` command reports the violations in the ledger, for people, pull requests and pipelines. */
@@ -73,7 +74,8 @@ export const reportCommand: Command = {
     const reports = openReports(line, io, settings, operations);
     const { fingerprint, compare, format, rules } = request;
     if (fingerprint !== undefined) return showFinding(fingerprint, request, reports, line, io);
-    if (compare !== undefined) return showComparison(compare, request, reports, line, io);
+    if (compare !== undefined)
+      return showComparison(compare, request, { reports, whyUnreported: createWhyUnreported(settings) }, line, io);
     const report = await reports.read(request);
     if (request.suggestAllow) {
       const policy = compileUndocumentedPolicy('enforce', false, settings.undocumented.allow);
@@ -183,6 +185,8 @@ async function unknownReleaseMessage(
   return `no data was recorded for release ${release}; ${reports.source} contains ${known}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
 }
 
+type WhyUnreported = ReturnType<typeof createWhyUnreported>;
+
 /**
  * Compares two releases or two JSON reports. `--fail-on new` applies to the violations that occur only on the second
  * side.
@@ -190,7 +194,7 @@ async function unknownReleaseMessage(
 async function showComparison(
   [before, after]: readonly [string, string],
   request: ReportRequest,
-  reports: Reports,
+  { reports, whyUnreported }: { readonly reports: Reports; readonly whyUnreported: WhyUnreported },
   line: CommandLine,
   io: CommandIo,
 ): Promise<number> {
@@ -200,7 +204,7 @@ async function showComparison(
     [before, first],
     [after, second],
   ] as const;
-  const comparison = compareReports(...sides);
+  const comparison = compareReports(...sides, whyUnreported);
   writeText(REPORT_FORMATS.get(request.format)?.comparison(comparison, renderOptions(line, io)) ?? '', line, io);
   const added = failures(
     addedOf(comparison),

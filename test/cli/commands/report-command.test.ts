@@ -100,7 +100,10 @@ describe('portico report', () => {
   });
 
   it('compares releases and files, and fails for violations that only the second side has', async () => {
-    const before = file('a.json', renderJson(reportOf(snapshotWith([entryWith({ fingerprint: 'a' })])), PLAIN));
+    const before = file(
+      'a.json',
+      renderJson(reportOf(snapshotWith([entryWith({ fingerprint: 'a', at: '/list/*/type' })])), PLAIN),
+    );
     const after = file('b.json', renderJson(reportOf(snapshotWith([entryWith({ fingerprint: 'b' })])), PLAIN));
     const compared = await portico(['report', '--compare', before, after, '--fail-on', 'new']);
     expect(compared).toMatchObject({
