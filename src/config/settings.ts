@@ -1,3 +1,5 @@
+import { basename, dirname, join } from 'node:path';
+import { IN_MEMORY } from '../files/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
@@ -163,6 +165,31 @@ export interface Settings {
   originOf(pointer: string): Origin;
   /** Returns the location to report in errors about the value at a JSON pointer. */
   placeOf(pointer: string): Place;
+}
+
+/** The folder for the state of the demo, inside the folder of each state file. */
+const DEMO_FOLDER = 'demo';
+
+/**
+ * Returns the settings with which a gateway runs in front of the embedded upstream: every state whose place is not
+ * configured has a place of its own. Otherwise, the first report on a real server would show the demo's violations, and
+ * the demo's promotions, overrides and samples would apply to the real server. If there is a real upstream, returns the
+ * settings unchanged.
+ */
+export function withDemoState(settings: Settings): Settings {
+  if (!settings.embedded) return settings;
+  const { ledger, ladder, overrides, learn, originOf } = settings;
+  const own = <T extends { readonly file: string }>(key: string, options: T): T => {
+    const isDefault = originOf(`/${key}/file`) === 'default' && options.file !== IN_MEMORY;
+    return isDefault ? { ...options, file: join(dirname(options.file), DEMO_FOLDER, basename(options.file)) } : options;
+  };
+  return {
+    ...settings,
+    ledger: own('ledger', ledger),
+    ladder: own('ladder', ladder),
+    overrides: own('overrides', overrides),
+    learn: own('learn', learn),
+  };
 }
 
 /** Returns a copy of the settings with a different upstream URL, such as the embedded upstream's. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import {
   CHANGE_WORDS,
@@ -8,10 +9,10 @@ import {
   NO_DIFFERENCE,
   type RenderComparison,
 } from './comparison.ts';
+import { type Cause, groupByCause, otherPlaces, placeOf } from './causes.ts';
 import { escapeMarkup } from './plain-text.ts';
 import {
   CATEGORY_WORDS,
-  countWords,
   operationName,
   placeWords,
   REPLICA_COLUMNS,
@@ -28,17 +29,15 @@ import {
   summaryWords,
 } from './report.ts';
 
-/** Renders a report as one HTML page without external resources. */
+/** Renders a report as one HTML page without external resources. Its tables can be sorted and filtered. */
 export const renderHtml: RenderReport = (report, { version }) =>
   htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
     `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
     ...incompleteWords(report).map((words) => `<p>${words}</p>`),
-    ...report.groups.flatMap(({ category, findings }) => section(CATEGORY_WORDS[category], category, findings)),
+    ...violationSection(report),
     ...incidentSections(report).flatMap(({ id, title, findings }) => section(title, id, findings)),
-    ...(report.candidates.length === 0
-      ? []
-      : section('Differences under the shadow contract', 'candidate', report.candidates)),
+    ...section('Differences under the shadow contract', 'candidate', report.candidates),
     ...baselineSection('Expired acceptances', report.expired),
     ...baselineSection('Accepted but no longer found', report.noLongerSeen),
     ...trafficSection(report),
@@ -50,39 +49,75 @@ const releaseWords = ({ releases }: Report): string =>
     ? ''
     : escapeMarkup(`, ${releases.length === 1 ? 'release' : 'releases'} ${releases.join(', ')}`);
 
-function section(title: string, category: string, findings: readonly Finding[]): string[] {
+const FINDING_COLUMNS = ['Category', 'Operation', 'State', 'Violation', 'Count', 'Share', 'Callers', 'Last seen'];
+
+/** Returns one table of all violations, so that they can be sorted and filtered together. */
+function violationSection({ groups }: Report): string[] {
+  const findings = groups.flatMap((group) => group.findings);
+  if (findings.length === 0) return [];
+  const categories = groups.map(({ category }) => [category, CATEGORY_WORDS[category]] as const);
+  const states = [...new Set(findings.map(({ baselineState }) => baselineState))].map((one) => [one, one] as const);
   return [
-    `<h2 id="${escapeMarkup(category)}">${escapeMarkup(title)} (${findings.length})</h2>`,
-    ...htmlTable(
-      `${title}: ${countWords(findings.length, 'distinct violation')}, worst first`,
-      ['Operation', 'State', 'Violation', 'Count', 'Share', 'Callers', 'Last seen'],
-      findings.map(findingRow),
-    ),
+    `<h2 id="violations">Violations (${findings.length})</h2>`,
+    // The script shows the filters. Without scripts, the page is complete, but cannot be filtered.
+    '<form class="filters" hidden aria-label="Filters">',
+    '<label>Search <input type="search" name="text"></label>',
+    ...optionsOf('Category', 'category', categories),
+    ...optionsOf('State', 'state', states),
+    '<output></output>',
+    '</form>',
+    ...findingTable('violations', findings),
   ];
 }
 
-function findingRow({ entry, baselineState, share, accepted, place }: Finding): string {
+function optionsOf(
+  title: string,
+  name: string,
+  values: readonly (readonly [value: string, words: string])[],
+): string[] {
+  const options = values.map(([value, words]) => `<option value="${value}">${escapeMarkup(words)}</option>`);
+  return [`<label>${title} <select name="${name}"><option value="">all</option>${options.join('')}</select></label>`];
+}
+
+function section(title: string, id: string, findings: readonly Finding[]): string[] {
+  if (findings.length === 0) return [];
+  return [`<h2 id="${id}">${escapeMarkup(title)} (${findings.length})</h2>`, ...findingTable(id, findings)];
+}
+
+const self = (finding: Finding): Finding => finding;
+
+function findingTable(id: string, findings: readonly Finding[]): readonly string[] {
+  return htmlTable(id, FINDING_COLUMNS, groupByCause(findings, self).map(findingRow));
+}
+
+function findingRow({ first, others, count }: Cause<Finding>): string {
+  const { entry, baselineState, share, accepted, place } = first;
   const state = entry.candidate ?? baselineState;
   const details: readonly (readonly [string, string])[] = [
     ['fingerprint', entry.fingerprint],
     ['place', placeWords(entry)],
     ['contract', `${place.file}${place.pointer === '' ? '' : `#${place.pointer}`}`],
     ['first seen', `${timeWords(entry.firstSeenAt)} UTC`],
-    ...Object.entries(entry.releases).map(([label, count]) => ['release', `${label}: ${count}`] as const),
+    ...Object.entries(entry.releases).map(([label, number]) => ['release', `${label}: ${number}`] as const),
     ...(entry.suggestion === undefined ? [] : [['suggestion', entry.suggestion] as const]),
     ...(accepted === undefined ? [] : [['acceptance', acceptedWords(accepted)] as const]),
     ...entry.samples.map(
       ({ requestId, found }) => ['request', `${requestId}${found === undefined ? '' : `: ${found}`}`] as const,
     ),
+    ...others.map((other) => ['same cause', placeOf(other)] as const),
   ];
+  const places = others.length === 0 ? '' : ` <span class="soft">(in ${others.length + 1} places)</span>`;
   return [
-    `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
+    `<tr data-category="${entry.category}" data-state="${baselineState}"><td>${escapeMarkup(CATEGORY_WORDS[entry.category])}</td>`,
+    `<th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
     `<td class="state ${baselineState}">${escapeMarkup(state)}</td>`,
-    `<td><details><summary>${escapeMarkup(entry.message)}</summary><dl>`,
+    `<td><details><summary>${escapeMarkup(entry.message)}${places}</summary><dl>`,
     ...details.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
     '</dl></details></td>',
-    `<td class="number">${entry.count}</td><td class="number">${escapeMarkup(shareWords(share))}</td>`,
-    `<td class="number">${entry.callers}</td><td>${htmlTime(entry.lastSeenAt)}</td></tr>`,
+    `<td class="number">${count}</td>`,
+    `<td class="number" data-value="${share ?? -1}">${escapeMarkup(shareWords(share))}</td>`,
+    `<td class="number">${entry.callers}</td>`,
+    `<td data-value="${entry.lastSeenAt}">${htmlTime(entry.lastSeenAt)}</td></tr>`,
   ].join('');
 }
 
@@ -96,8 +131,8 @@ function baselineSection(title: string, entries: readonly AcceptedViolation[]): 
       `<tr><th scope="row"><code>${escapeMarkup(fingerprint)}</code></th><td>${escapeMarkup(summary ?? reason)}</td><td>${escapeMarkup(owner)}</td><td>${escapeMarkup(expires ?? '')}</td></tr>`,
   );
   return [
-    `<h2>${title} (${entries.length})</h2>`,
-    ...htmlTable(title, ['Fingerprint', 'Violation', 'Owner', 'Until'], rows),
+    `<h2 id="${idOf(title)}">${title} (${entries.length})</h2>`,
+    ...htmlTable(idOf(title), ['Fingerprint', 'Violation', 'Owner', 'Until'], rows),
   ];
 }
 
@@ -107,7 +142,7 @@ function trafficSection({ traffic }: Report): string[] {
     ({ operation, release, requests }) =>
       `<tr><th scope="row"><code>${escapeMarkup(operationName(operation))}</code></th><td>${escapeMarkup(release)}</td><td class="number">${requests}</td></tr>`,
   );
-  return ['<h2>Traffic</h2>', ...htmlTable('Requests in this report', ['Operation', 'Release', 'Requests'], rows)];
+  return ['<h2 id="traffic">Traffic</h2>', ...htmlTable('traffic', ['Operation', 'Release', 'Requests'], rows)];
 }
 
 function replicaSection({ replicas = [] }: Report): string[] {
@@ -117,16 +152,20 @@ function replicaSection({ replicas = [] }: Report): string[] {
     const counts = numbers.map((number) => `<td class="number">${number}</td>`).join('');
     return `<tr><th scope="row"><code>${name}</code></th><td>${release}</td><td>${seen}</td>${counts}</tr>`;
   });
-  return ['<h2>Gateways</h2>', ...htmlTable('Gateways that share the ledger, last 48 hours', REPLICA_COLUMNS, rows)];
+  return [
+    '<h2 id="gateways">Gateways that share the ledger, last 48 hours</h2>',
+    ...htmlTable('gateways', REPLICA_COLUMNS, rows),
+  ];
 }
 
-const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Share', 'Fingerprint'];
+const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Change', 'Fingerprint'];
 
 /** Renders a comparison as one HTML page without external resources. */
 export const renderComparedHtml: RenderComparison = (comparison, { version }) => {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
     const title = `${CHANGE_WORDS[change]} (${findings.length})`;
-    return [`<h2 id="${change}">${title}</h2>`].concat(htmlTable(title, COLUMNS, findings.map(rowOf)));
+    const rows = groupByCause(findings, comparedOf).map(rowOf);
+    return [`<h2 id="${change}">${title}</h2>`].concat(htmlTable(change, COLUMNS, rows));
   });
   return htmlPage('Contract comparison', [
     `<p><strong>${escapeMarkup(comparisonWords(comparison))}</strong></p>`,
@@ -135,13 +174,17 @@ export const renderComparedHtml: RenderComparison = (comparison, { version }) =>
   ]);
 };
 
-function rowOf(one: ComparedFinding): string {
+const comparedOf = ({ finding }: ComparedFinding): Finding => finding;
+
+function rowOf(cause: Cause<ComparedFinding>): string {
+  const one = cause.first;
   const { entry, baselineState } = one.finding;
+  const others = otherPlaces(cause, comparedOf);
   return [
     `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
     `<td class="state ${baselineState}">${baselineState === 'new' ? 'not accepted' : baselineState}</td>`,
-    `<td><code>${escapeMarkup(placeWords(entry))}</code><br>${escapeMarkup(entry.message)}</td>`,
-    `<td>${entry.category}</td><td class="number">${escapeMarkup(changedShares(one))}</td>`,
+    `<td><code>${escapeMarkup(placeWords(entry))}</code><br>${escapeMarkup(entry.message)}${others === undefined ? '' : `<br>${escapeMarkup(others)}`}</td>`,
+    `<td>${entry.category}</td><td>${escapeMarkup(changedShares(one))}</td>`,
     `<td><code>${escapeMarkup(entry.fingerprint)}</code></td></tr>`,
   ].join('');
 }
@@ -158,7 +201,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
     '<meta charset="utf-8">',
     // This strict policy is part of the page, so it also applies when the page is opened as a local file or an email
     // attachment.
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src '${SCRIPT_HASH}'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escapeMarkup(title)}</title>`,
     `<style>${HTML_STYLE}</style>`,
@@ -168,6 +211,7 @@ function htmlPage(title: string, lines: readonly string[]): string {
     `<h1>${escapeMarkup(title)}</h1>`,
     ...lines,
     '</main>',
+    `<script>${HTML_SCRIPT}</script>`,
     '</body>',
     '</html>',
   ].join('\n');
@@ -176,14 +220,19 @@ function htmlPage(title: string, lines: readonly string[]): string {
 /** The columns that contain numbers. Their headers are aligned in the same way as the numbers. */
 const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
-/** Returns an HTML table. `rows` must already be HTML. */
-function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
+const idOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
+/**
+ * Returns an HTML table. The heading with the given id is its name. `rows` must already be HTML. Columns of the same
+ * name have the same width in every table.
+ */
+function htmlTable(heading: string, names: readonly string[], rows: readonly string[]): readonly string[] {
+  const classOf = (name: string) => `column-${idOf(name)}${NUMBERS.has(name) ? ' number' : ''}`;
   return [
     // On a narrow screen, the table can be scrolled with a pointing device or the keyboard.
-    `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
-    '<table>',
-    `<caption>${escapeMarkup(caption)}</caption>`,
-    `<thead><tr>${names.map((name) => `<th scope="col"${NUMBERS.has(name) ? ' class="number"' : ''}>${name}</th>`).join('')}</tr></thead>`,
+    `<div class="wide" tabindex="0" role="region" aria-labelledby="${heading}">`,
+    `<table aria-labelledby="${heading}">`,
+    `<thead><tr>${names.map((name) => `<th scope="col" class="${classOf(name)}">${name}</th>`).join('')}</tr></thead>`,
     '<tbody>',
     ...rows,
     '</tbody>',
@@ -210,7 +259,19 @@ p { margin: .25rem 0 .75rem; }
 .soft, time { color: var(--soft); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; padding: .25rem 0; color: var(--soft); }
+table { table-layout: fixed; } table:has(.column-violation) { min-width: 70rem; }
+.column-category { width: 8.5rem; } .column-operation { width: 11.5rem; } .column-state { width: 6.5rem; }
+.column-baseline { width: 8.5rem; } .column-change { width: 11rem; }
+.column-count, .column-callers { width: 5.5rem; } .column-share { width: 6.5rem; } .column-last-seen { width: 9.75rem; }
+.column-requests, .column-violations { width: 7.5rem; } .column-fingerprint { width: 12rem; }
+.column-owner, .column-until { width: 10rem; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: baseline; margin: 0 0 .75rem; }
+.filters[hidden] { display: none; }
+.filters input, .filters select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft);
+  border-radius: .25rem; padding: .15rem .4rem; }
+thead button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+thead button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+th[aria-sort=ascending] button::after { content: ' \\2191'; } th[aria-sort=descending] button::after { content: ' \\2193'; }
 th, td { padding: .4rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--head); }
 tbody th { font-weight: 600; }
@@ -221,6 +282,7 @@ code { font: .875em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .new { color: var(--new); } .accepted { color: var(--accepted); } .expired { color: var(--expired); }
 summary { cursor: pointer; }
 summary:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+td, th { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; margin: .25rem 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 40rem) { body { padding: .75rem; } th, td { padding: .3rem .4rem; } dl { display: block; }
@@ -229,3 +291,54 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
   --expired: #000; } body { max-width: none; padding: 0; font-size: 9pt; } tr { break-inside: avoid; }
   thead { display: table-header-group; } .wide { overflow: visible; } }
 `;
+
+/**
+ * Makes the columns sortable and shows the filters. The script is part of the page and reads nothing else; the policy
+ * permits only this text.
+ */
+const HTML_SCRIPT = `
+for (const table of document.querySelectorAll('table')) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    const valueOf = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+    button.addEventListener('click', () => {
+      const isNumber = [...body.rows].every((row) => valueOf(row) !== '' && !Number.isNaN(Number(valueOf(row))));
+      const current = head.getAttribute('aria-sort');
+      const order = current === null ? (isNumber ? 'descending' : 'ascending') : current === 'ascending' ? 'descending' : 'ascending';
+      heads.forEach((one) => one.removeAttribute('aria-sort'));
+      head.setAttribute('aria-sort', order);
+      const sign = order === 'ascending' ? 1 : -1;
+      const compare = (a, b) => (isNumber ? Number(a) - Number(b) : a.localeCompare(b, 'en'));
+      body.append(...[...body.rows].sort((a, b) => sign * compare(valueOf(a), valueOf(b))));
+    });
+  });
+}
+const form = document.querySelector('.filters');
+if (form !== null) {
+  const rows = [...document.querySelector('table[aria-labelledby=violations]').tBodies[0].rows];
+  const apply = () => {
+    const text = form.elements.text.value.toLowerCase();
+    const { value: category } = form.elements.category;
+    const { value: state } = form.elements.state;
+    let shown = 0;
+    for (const row of rows) {
+      const { dataset } = row;
+      row.hidden = !((category === '' || dataset.category === category) && (state === '' || dataset.state === state) &&
+        row.textContent.toLowerCase().includes(text));
+      if (!row.hidden) shown += 1;
+    }
+    form.querySelector('output').value = shown + ' of ' + rows.length + ' entries shown';
+  };
+  form.addEventListener('input', apply);
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.hidden = false;
+  apply();
+}
+`;
+
+const SCRIPT_HASH = `sha256-${hash('sha256', HTML_SCRIPT, 'base64')}`;

@@ -3,8 +3,9 @@ import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from
 import type { ReleaseStatistics } from '../model/release-statistics.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { CHANGES, type ComparedFinding, type Comparison } from './comparison.ts';
+import { countCauses, groupByCause } from './causes.ts';
 import { plainText } from './plain-text.ts';
-import { type Finding, findingsOf, type RenderReport, type Report } from './report.ts';
+import { type Finding, findingsOf, type RenderReport, type Report, worstFirst } from './report.ts';
 
 /** The version of the JSON report. It increases with every incompatible change. */
 const REPORT_VERSION = 1;
@@ -37,9 +38,15 @@ export const renderJson: RenderReport = (report, { version }) => {
       new: countOf('new'),
       expired: countOf('expired'),
       accepted: countOf('accepted'),
+      causes: countCauses(findings),
       categories: Object.fromEntries(report.groups.map(({ category, findings: { length } }) => [category, length])),
     },
-    violations: findings.map(toJsonFinding),
+    violations: groupByCause(findings, (finding) => finding)
+      .flatMap(({ first, others }) =>
+        [first, ...others].map((finding) => ({ finding, cause: first.entry.fingerprint })),
+      )
+      .toSorted((a, b) => worstFirst(a.finding, b.finding))
+      .map(({ finding, cause }) => Object.assign(toJsonFinding(finding), { cause })),
     candidate: report.candidates.map(toJsonFinding),
     statusChanges: report.statusChanges.map(toJsonFinding),
     outages: report.outages.map(toJsonFinding),
@@ -71,7 +78,12 @@ export function renderComparedJson({ before, after, findings }: Comparison): str
 }
 
 const comparedFinding = ({ finding, before, after, unasked, reason }: ComparedFinding) =>
-  Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after), unasked, reason: reason ?? null });
+  Object.assign(toJsonFinding(finding), {
+    before: sideOf(before),
+    after: sideOf(after),
+    unasked,
+    reason: reason ?? null,
+  });
 
 const sideOf = (finding: ComparedFinding['before']) =>
   finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };

@@ -8,6 +8,7 @@ import {
   groupedByChange,
   NO_DIFFERENCE,
 } from './comparison.ts';
+import { type Cause, groupByCause, otherPlaces } from './causes.ts';
 import { plainText } from './plain-text.ts';
 import {
   type Finding,
@@ -57,15 +58,27 @@ const COMPARISON_HEAD = [
 /** Renders a comparison as Markdown for a pull request comment. */
 export function renderComparedMarkdown(comparison: Comparison): string {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) =>
-    ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(COMPARISON_HEAD, findings.map(comparedRow)),
+    ['', `### ${CHANGE_WORDS[change]} (${findings.length})`].concat(
+      COMPARISON_HEAD,
+      groupByCause(findings, comparedOf).map(comparedRow),
+    ),
   );
   const title = ['## Contract comparison', '', `**${escapeMarkdown(comparisonWords(comparison))}**`];
   return title.concat(groups.length === 0 ? ['', NO_DIFFERENCE] : groups).join('\n');
 }
 
-function comparedRow(one: ComparedFinding): string {
+const comparedOf = ({ finding }: ComparedFinding): Finding => finding;
+
+/** Names the other violations with the same cause. */
+function othersOf<T>(cause: Cause<T>, findingOf: (item: T) => Finding): string {
+  const words = otherPlaces(cause, findingOf);
+  return words === undefined ? '' : `<br>${escapeMarkdown(words)}`;
+}
+
+function comparedRow(cause: Cause<ComparedFinding>): string {
+  const one = cause.first;
   const { entry } = one.finding;
-  const words = `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}`;
+  const words = `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}${othersOf(cause, comparedOf)}`;
   return `| ${markdownCode(operationName(entry.operation))} | ${words} | ${entry.category} | ${escapeMarkdown(changedShares(one))} | ${markdownCode(entry.fingerprint)} |`;
 }
 
@@ -73,16 +86,19 @@ const HEAD = ['| Operation | Violation | Count | Share | Fingerprint |', '| --- 
 
 function groupLines(title: string, findings: readonly Finding[]): string[] {
   if (findings.length === 0) return [];
-  return ['', `### ${title} (${findings.length})`, '', ...HEAD, ...findings.map(findingRow)];
+  return ['', `### ${title} (${findings.length})`, '', ...HEAD, ...groupByCause(findings, self).map(findingRow)];
 }
 
-function findingRow({ entry, share, baselineState }: Finding): string {
+const self = (finding: Finding): Finding => finding;
+
+function findingRow(cause: Cause<Finding>): string {
+  const { entry, share, baselineState } = cause.first;
   const mark = baselineState === 'expired' ? ' (acceptance expired)' : '';
   const hint = entry.suggestion === undefined ? '' : `<br>${escapeMarkdown(entry.suggestion)}`;
   return `| ${[
     markdownCode(operationName(entry.operation)),
-    `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}${mark}${hint}`,
-    String(entry.count),
+    `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}${mark}${hint}${othersOf(cause, self)}`,
+    String(cause.count),
     escapeMarkdown(shareWords(share)),
     markdownCode(entry.fingerprint),
   ].join(' | ')} |`;

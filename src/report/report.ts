@@ -12,6 +12,7 @@ import {
 } from '../model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
 import type { ReleaseStatistics } from '../model/release-statistics.ts';
+import { countCauses } from './causes.ts';
 import { withDriftFrom, withLatestDrift, withoutDrift } from './release-drift.ts';
 import { countWords, timeWords } from './report-words.ts';
 
@@ -250,7 +251,9 @@ export function summaryWords(report: Report): string {
     ...(countOf('expired') > 0 ? [`${countOf('expired')} with an expired acceptance`] : []),
     ...(countOf('accepted') > 0 ? [`${countOf('accepted')} accepted`] : []),
   ];
-  return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
+  const causes = countCauses(findings);
+  const sameCause = causes < findings.length ? ` with ${countWords(causes, 'cause')}` : '';
+  return `${countWords(findings.length, 'distinct violation')}${sameCause} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
 /** A section of a report about incidents, with its heading. */

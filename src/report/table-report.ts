@@ -8,6 +8,7 @@ import {
   groupedByChange,
   NO_DIFFERENCE,
 } from './comparison.ts';
+import { type Cause, groupByCause, otherPlaces } from './causes.ts';
 import { plainText, createPaint, type Paint, wrapText } from './plain-text.ts';
 import {
   CATEGORY_WORDS,
@@ -49,7 +50,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
       '',
       paint('bold', `${CATEGORY_WORDS[category]} (${category}, ${findings.length})`),
       paint('dim', headLine(width)),
-      ...findings.flatMap((finding) => findingLines(finding, width, paint)),
+      ...groupByCause(findings, self).flatMap((cause) => findingLines(cause, width, paint)),
     ]),
     ...incidentSections(report).flatMap((section) => incidentLines(section, width, paint)),
     ...candidateLines(report, width, paint),
@@ -66,15 +67,19 @@ export function renderComparedTable(comparison: Comparison, { columns, colors }:
   const paint = createPaint(colors);
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
     const head = ['', paint('bold', `${CHANGE_WORDS[change]} (${findings.length})`)];
-    return head.concat(findings.flatMap((one) => comparedLines(one, width)));
+    return head.concat(groupByCause(findings, comparedOf).flatMap((cause) => comparedLines(cause, width)));
   });
   const title = wrapText(plainText(comparisonWords(comparison)), width).map((line) => paint('bold', line));
   return title.concat(groups.length === 0 ? NO_DIFFERENCE : groups).join('\n');
 }
 
-function comparedLines(one: ComparedFinding, width: number): string[] {
+const comparedOf = ({ finding }: ComparedFinding): Finding => finding;
+
+function comparedLines(cause: Cause<ComparedFinding>, width: number): string[] {
+  const one = cause.first;
   const { entry } = one.finding;
-  const place = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
+  const others = otherPlaces(cause, comparedOf);
+  const place = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}${others === undefined ? '' : `. ${others}`}`;
   const text = plainText(`${entry.fingerprint}  ${changedShares(one)}  ${entry.category}  ${place}`);
   return wrapText(text, width - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
 }
@@ -89,12 +94,16 @@ const row = (cells: readonly [string, string, string, string, string, string], w
 const headLine = (width: number): string =>
   row(['state', 'operation', 'count', 'share', 'last seen', 'fingerprint'], width);
 
-function findingLines({ entry, baselineState, share, accepted }: Finding, width: number, paint: Paint): string[] {
+const self = (finding: Finding): Finding => finding;
+
+function findingLines(cause: Cause<Finding>, width: number, paint: Paint): string[] {
+  const { entry, baselineState, share, accepted } = cause.first;
+  const others = otherPlaces(cause, self);
   const cells = row(
     [
       baselineState,
       plainText(operationName(entry.operation)),
-      String(entry.count),
+      String(cause.count),
       shareWords(share),
       timeWords(entry.lastSeenAt).slice(0, 10),
       plainText(entry.fingerprint),
@@ -104,6 +113,7 @@ function findingLines({ entry, baselineState, share, accepted }: Finding, width:
   const color = baselineState === 'new' ? 'red' : baselineState === 'expired' ? 'yellow' : 'green';
   const notes = [
     `${placeWords(entry)}: ${entry.message}`,
+    ...(others === undefined ? [] : [others]),
     ...(entry.suggestion === undefined ? [] : [`Suggestion: ${entry.suggestion}`]),
     ...(accepted === undefined ? [] : [acceptedWords(accepted)]),
   ];
@@ -116,7 +126,7 @@ function findingLines({ entry, baselineState, share, accepted }: Finding, width:
 /** Renders a section about incidents in the same way as a category of violations. */
 function incidentLines({ title, findings }: IncidentSection, width: number, paint: Paint): string[] {
   const head = ['', paint('bold', `${title} (${findings.length})`), paint('dim', headLine(width))];
-  return head.concat(findings.flatMap((finding) => findingLines(finding, width, paint)));
+  return head.concat(groupByCause(findings, self).flatMap((cause) => findingLines(cause, width, paint)));
 }
 
 const acceptedWords = ({ reason, owner, expires }: AcceptedViolation): string =>

@@ -1,5 +1,5 @@
 import { readStoredLadder } from '../../assembly/features/assemble-ladder.ts';
-import type { Settings } from '../../config/settings.ts';
+import { type Settings, withDemoState } from '../../config/settings.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import type { Assembly } from '../../gateway.ts';
 import { LADDER_DOCUMENT, readLadderFile, writeLadderFile } from '../../ladder/ladder-file.ts';
@@ -51,7 +51,7 @@ export const ladderCommand: Command = {
   ],
   run: async (line, io) => {
     const request = requestOf(line, systemClock);
-    const settings = await settingsFrom(line, io);
+    const settings = withDemoState(await settingsFrom(line, io));
     return withLadder(settings, (assembly, place) =>
       request.lift === undefined
         ? show(settings, assembly, { ...request, place }, io)

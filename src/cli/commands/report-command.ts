@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readRoles } from '../../assembly/load-start.ts';
 import { anyoneMayChange } from '../../audit/anonymous-rules.ts';
+import { withDemoState } from '../../config/settings.ts';
 import { loadOperations } from '../../contract/load-contract.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
@@ -85,6 +86,10 @@ export const reportCommand: Command = {
       return EXIT.ok;
     }
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
+    const demo = withDemoState(settings).ledger.file;
+    // Without an upstream, the command may be run for the demo or for a real server that is configured elsewhere.
+    if (line.last('ledger') === undefined && demo !== settings.ledger.file && isEmptyReport(report) && existsSync(demo))
+      io.err(`The ledger of the demo is ${demo}; add --ledger ${demo} to report on it.`);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);
     if (rules.length === 0) return EXIT.ok;

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { packageVersion } from '../../files/package-root.ts';
-import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
+import { type Settings, withDemoState, withUpstreamUrl } from '../../config/settings.ts';
 import { movedLevels, movedWords } from '../../ladder/ladder-rows.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
@@ -36,7 +36,7 @@ export const serveCommand: Command = {
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
     try {
       const complete = (read: Settings) =>
-        embedded !== undefined && read.embedded ? withUpstreamUrl(read, embedded.url) : read;
+        embedded !== undefined && read.embedded ? withUpstreamUrl(withDemoState(read), embedded.url) : read;
       const { createGateway } = await import('../../gateway.ts');
       storeCompiledCode();
       const gateway = await createGateway(complete(settings), {

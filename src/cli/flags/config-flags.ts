@@ -1,7 +1,7 @@
 import type { Override } from '../../config/config-sources.ts';
 import type { SettingsReading } from '../../config/load-settings.ts';
 import { readSettings } from '../../portico-settings.ts';
-import { type Place, type Settings, withUpstreamUrl } from '../../config/settings.ts';
+import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { MODE_NAMES } from '../../model/modes.ts';
 import { type Fault, StartFault } from '../../model/fault.ts';
@@ -133,7 +133,7 @@ const UNUSED_URL = 'http://127.0.0.1:9';
 /** Assembles the gateway without connections or listeners, passes it to `use`, and then closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../../gateway.ts');
-  const inspected = settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings;
+  const inspected = settings.embedded ? withUpstreamUrl(withDemoState(settings), UNUSED_URL) : settings;
   const assembly = assembleGateway(inspected, { isInspected: true });
   try {
     return await use(assembly);

@@ -50,6 +50,17 @@ const fingerprint = async (): Promise<string> => {
 };
 
 describe('portico report', () => {
+  it('names the ledger of the demo if there is nothing to report on a real server', async () => {
+    const cwd = join(folder, 'beside');
+    mkdirSync(join(cwd, '.portico', 'demo'), { recursive: true });
+    writeFileSync(join(cwd, '.portico', 'demo', 'ledger.db'), '');
+    const lines: string[] = [];
+    const print = (line: string) => void lines.push(line);
+    const io = { out: print, err: print, stdin: Readable.from(['']), env: {}, cwd };
+    expect(await runProgram(COMMANDS, ['report'], io)).toBe(0);
+    expect(lines.join('\n')).toContain(`add --ledger ${join(cwd, '.portico', 'demo', 'ledger.db')}`);
+  });
+
   it('shows the violations that a walk has recorded', async () => {
     const { code, out } = await portico(['report']);
     expect(code).toBe(0);
