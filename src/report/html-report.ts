@@ -222,12 +222,14 @@ const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations'])
 
 const idOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
+/** Returns the classes of a column's header, which determine its width and alignment. */
+const classOf = (name: string): string => `column-${idOf(name)}${NUMBERS.has(name) ? ' number' : ''}`;
+
 /**
  * Returns an HTML table. The heading with the given id is its name. `rows` must already be HTML. Columns of the same
  * name have the same width in every table.
  */
 function htmlTable(heading: string, names: readonly string[], rows: readonly string[]): readonly string[] {
-  const classOf = (name: string) => `column-${idOf(name)}${NUMBERS.has(name) ? ' number' : ''}`;
   return [
     // On a narrow screen, the table can be scrolled with a pointing device or the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-labelledby="${heading}">`,
