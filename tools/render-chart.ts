@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import {
   createEngine,
   type Engine,
@@ -20,16 +20,20 @@ import { readCommandLine } from './command-line.ts';
 // Renders the Helm chart without Helm. The engine implements Go's templates and the Sprig functions. This file adds the
 // parts that Helm itself provides: the scope, its own functions, and the validation of the values.
 
-const HELP = `Renders the Helm chart deploy/helm/portico with its default values, and writes the result to deploy/kubernetes.yaml.
+const HELP = `Renders the Helm chart deploy/helm/portico with its default values, writes the
+result to deploy/kubernetes.yaml, and copies the Prometheus rules into the chart.
 
 Usage: npm run chart [-- FLAGS]
 
-  --check              Write nothing. Exit with 1 if the file differs from the chart.
+  --check              Write nothing. Exit with 1 if a file would change.
   --help               Show this help.`;
 
 const root = join(import.meta.dirname, '..');
 const chartFolder = join(root, 'deploy', 'helm', 'portico');
 const target = join(root, 'deploy', 'kubernetes.yaml');
+/** Helm reads only files in the chart's folder, so the chart contains copies of the rules in config/prometheus. */
+const RULES = ['recording.yml', 'alerts.yml'] as const;
+const rulesFolder = join(chartFolder, 'rules');
 
 const HEADER = `# Portico in Kubernetes, for those who do not use Helm: the chart deploy/helm/portico with its default values. Change the
 # image, the address of the legacy server and the roles, and create the secret with the admin token:
@@ -64,6 +68,13 @@ export function renderChart(values: ChartValues = {}, release = 'portico'): Read
     Values: all,
     Chart: { Name: chart.name, Version: chart.version, AppVersion: chart.appVersion },
     Release: { Name: release, Namespace: 'default', Service: 'Helm', IsInstall: true, IsUpgrade: false, Revision: 1 },
+    // In Helm, this is a map from paths to bytes. The chart converts them to text.
+    Files: Object.fromEntries(
+      RULES.filter((name) => existsSync(join(rulesFolder, name))).map((name) => [
+        `rules/${name}`,
+        readChart('rules', name),
+      ]),
+    ),
     Template: { BasePath: `${chart.name}/templates` },
   };
   const names = readdirSync(join(chartFolder, 'templates')).toSorted();
@@ -137,12 +148,26 @@ function readChart(...path: string[]): string {
   return readFileSync(join(chartFolder, ...path), 'utf8');
 }
 
+/** The generated files: their paths, and functions that return their contents. The rules come before the objects. */
+const GENERATED: readonly (readonly [path: string, textOf: () => string])[] = [
+  ...RULES.map(
+    (name) => [join(rulesFolder, name), () => readFileSync(join(root, 'config', 'prometheus', name), 'utf8')] as const,
+  ),
+  [target, () => HEADER + renderedManifests()],
+];
+
 if (import.meta.main) {
   const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
-  const text = HEADER + renderedManifests();
-  if (!values.check) writeFileSync(target, text);
-  else if (readFileSync(target, 'utf8') !== text) {
-    console.error('deploy/kubernetes.yaml differs from the chart; run: npm run chart');
-    process.exitCode = 1;
+  const found = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+  for (const [path, textOf] of GENERATED) {
+    const text = textOf();
+    if (found(path) === text) continue;
+    if (!values.check) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    } else {
+      console.error(`${relative(root, path)} is out of date; run: npm run chart`);
+      process.exitCode = 1;
+    }
   }
 }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +21,10 @@ const KINDS = {
   ConfigMap: [ConfigMap, 'kubernetes-models/v1'],
   Deployment: [Deployment, 'kubernetes-models/apps/v1'],
   HorizontalPodAutoscaler: [HorizontalPodAutoscaler, 'kubernetes-models/autoscaling/v2'],
+  Ingress: [Ingress, 'kubernetes-models/networking.k8s.io/v1'],
   NetworkPolicy: [NetworkPolicy, 'kubernetes-models/networking.k8s.io/v1'],
   PodDisruptionBudget: [PodDisruptionBudget, 'kubernetes-models/policy/v1'],
+  PrometheusRule: [PrometheusRule, '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'],
   Service: [Service, 'kubernetes-models/v1'],
   ServiceAccount: [ServiceAccount, 'kubernetes-models/v1'],
   ServiceMonitor: [ServiceMonitor, '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'],
@@ -53,6 +55,9 @@ interface Manifest {
     publishNotReadyAddresses?: boolean;
     ports: { name: string; targetPort: string }[];
     endpoints: { port: string }[];
+    groups: object[];
+    ingressClassName?: string;
+    rules: { host: string; http: { paths: { path: string; backend: { service: object } }[] } }[];
     policyTypes: string[];
     ingress: { ports: { port: string }[]; from?: object[] }[];
     scaleTargetRef: { name: string };
@@ -62,7 +67,7 @@ interface Manifest {
         containers: [Container];
         securityContext: { runAsUser: number; runAsGroup: number; fsGroup: number };
         terminationGracePeriodSeconds: number;
-        volumes: { name: string }[];
+        volumes: { name: string; projected?: { sources: { secret: object }[] } }[];
       };
     };
   };
@@ -79,13 +84,24 @@ const FULL: ChartValues = {
   secrets: {
     upstreamPassword: { name: 'legacy', key: 'password' },
     redisUrl: { name: 'redis', key: 'url' },
+    roles: { name: 'portico-roles', key: 'roles' },
   },
   upstreamUsername: 'portico',
   tracingEndpoint: 'http://otel-collector.monitoring:4318',
   env: [{ name: 'PORTICO_LOG_LEVEL', value: 'warn' }],
   service: { type: 'LoadBalancer', port: 8080, annotations: { 'example.org/internal': 'true' } },
+  ingress: {
+    enabled: true,
+    className: 'nginx',
+    annotations: { 'example.org/team': 'community' },
+    hosts: ['qa.example.org', 'answers.example.org'],
+    tls: [{ hosts: ['qa.example.org'], secretName: 'qa-tls' }],
+  },
   autoscaling: { enabled: true },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+  prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
+  extraVolumes: [{ name: 'authorities', configMap: { name: 'authorities' } }],
+  extraVolumeMounts: [{ name: 'authorities', mountPath: '/etc/authorities', readOnly: true }],
   networkPolicy: {
     clients: [{ podSelector: { matchLabels: { app: 'web' } } }],
     egress: [{ to: [{ ipBlock: { cidr: '10.1.2.3/32' } }], ports: [{ port: 443, protocol: 'TCP' }] }],
@@ -258,12 +274,70 @@ export const wrong: IServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount'
     ]);
   });
 
+  it('has none of the optional objects by default', () => {
+    const kinds = objects({}).map(({ kind }) => kind);
+    for (const kind of ['Ingress', 'PrometheusRule', 'ServiceMonitor', 'HorizontalPodAutoscaler'])
+      expect(kinds).not.toContain(kind);
+    const { containers, volumes } = podOf(objects({})).spec;
+    expect(volumes.map(({ name }) => name)).toEqual(['config', 'secrets', 'data', 'tmp']);
+    expect(containers[0].env.map(({ name }) => name)).not.toContain('PORTICO_ROLES');
+  });
+
+  it('routes each host of the Ingress to the port of the public side', () => {
+    const all = objects(FULL, 'blue');
+    const { rules, ingressClassName } = find(all, 'Ingress', 'blue-portico').spec;
+    const service = find(all, 'Service', 'blue-portico');
+    expect(ingressClassName).toBe('nginx');
+    expect(rules.map(({ host }) => host)).toEqual(['qa.example.org', 'answers.example.org']);
+    for (const { http } of rules)
+      expect(http.paths.map(({ path, backend }) => [path, backend.service])).toEqual([
+        ['/', { name: service.metadata.name, port: { name: service.spec.ports[0]?.name } }],
+      ]);
+    expect(service.spec.ports[0]?.targetPort).toBe('http');
+  });
+
+  it('contains exactly the rules in config/prometheus, and the labels by which Prometheus selects them', () => {
+    const { metadata, spec } = find(objects(FULL), 'PrometheusRule');
+    const groups = ['recording.yml', 'alerts.yml'].flatMap(
+      (file) =>
+        (parse(readFileSync(join(packageRoot, 'config', 'prometheus', file), 'utf8')) as { groups: object[] }).groups,
+    );
+    expect(groups.length).toBeGreaterThan(5);
+    expect(spec.groups).toEqual(groups);
+    expect(metadata.labels).toMatchObject({ release: 'prometheus' });
+  });
+
+  it('mounts a roles file from a Secret in place of the value, where the pod reads it', () => {
+    const roles = { name: 'portico-roles', key: 'roles' };
+    const all = objects({ secrets: { roles } });
+    expect(find(all, 'ConfigMap').data).not.toHaveProperty('roles.yaml');
+    expect(find(objects({}), 'ConfigMap').data).toHaveProperty('roles.yaml');
+    const { containers, volumes } = podOf(all).spec;
+    const { sources } = volumes.find(({ name }) => name === 'secrets')?.projected ?? { sources: [] };
+    const item = { secret: { name: 'portico-roles', items: [{ key: 'roles', path: 'roles.yaml' }] } };
+    expect(sources).toContainEqual(item);
+    const mount = containers[0].volumeMounts.find(({ name }) => name === 'secrets')?.mountPath ?? '';
+    expect(containers[0].env).toContainEqual({ name: 'PORTICO_ROLES', value: `${mount}/roles.yaml` });
+  });
+
+  it('mounts additional volumes', () => {
+    const { containers, volumes } = podOf(objects(FULL)).spec;
+    expect(volumes.map(({ name }) => name)).toEqual(['config', 'secrets', 'data', 'tmp', 'authorities']);
+    expect(containers[0].volumeMounts.at(-1)).toMatchObject({ name: 'authorities', mountPath: '/etc/authorities' });
+  });
+
   it.each([
     ['a token in the configuration', { config: 'mode: strict\nadminToken: abcdef' }],
     ['a password in the configuration', { config: 'upstream: { credentials: { username: a, password: b } }' }],
     ['an address with a password', { config: 'redis: { url: rediss://portico:secret@redis:6379 }' }],
     ['a token in a variable', { env: [{ name: 'PORTICO_ADMIN_TOKEN', value: 'abcdef' }] }],
     ['no admin token', { secrets: { adminToken: { name: '', key: 'admin-token' } } }],
+    ['a path of the roles file in a variable', { env: [{ name: 'PORTICO_ROLES', value: '/tmp/roles.yaml' }] }],
+    ['an Ingress without a host', { ingress: { enabled: true } }],
+    ['an additional volume with a name of the chart', { extraVolumes: [{ name: 'secrets', emptyDir: {} }] }],
+    ['a mount over the secrets', { extraVolumeMounts: [{ name: 'a', mountPath: '/run/secrets/portico' }] }],
+    ['a mount in the configuration folder', { extraVolumeMounts: [{ name: 'a', mountPath: '/etc/portico/tls' }] }],
+    ['a misspelled value of the rules', { prometheusRule: { enable: true } }],
     ['the tag latest', { image: { tag: 'latest' } }],
     ['a misspelled value', { replicaCount: 3 }],
     ['a file that replaces the configuration', { files: { 'portico.yaml': 'mode: strict' } }],
