@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
-import { MODE_NAMES, MODES } from '../src/model/modes.ts';
+import { MODE_NAMES, type ModeName, MODES } from '../src/model/modes.ts';
+import { compileUndocumentedPolicy } from '../src/pipeline/undocumented/policy.ts';
 import { writeEveryStage } from './builders/every-stage.ts';
 import { processIoOf } from './cli/process-io-of.ts';
 import { runInProcess } from './cli/run-in-process.ts';
@@ -88,13 +89,31 @@ describe('the two setup commands', () => {
   });
 });
 
+/** Returns whether a mode refuses a write to an undocumented path that no entry lists, even if the check is off. */
+const refusesWrites = (mode: ModeName) =>
+  !compileUndocumentedPolicy('off', MODES[mode].transparent, [])('POST', '/services/v2/other.json', undefined).pass;
+
 describe("the README's table of modes", () => {
   const rows = tableBy(sectionOf(readme, 'Modes'), 'check or behavior');
 
   it.each(MODE_NAMES)('agrees with the preset %s', (mode) => {
     const { checks, errors, cache } = MODES[mode];
     const documented = Object.fromEntries(rows.map((row) => [row['check or behavior'] ?? '', row[mode]]));
-    expect(documented).toEqual({ ...checks, errors, cache: cache ? 'on' : 'off' });
+    const refused = refusesWrites(mode) && checks.undocumented !== 'enforce';
+    const undocumented = `${checks.undocumented}${refused ? '; writes always need an entry' : ''}`;
+    expect(documented).toEqual({ ...checks, undocumented, errors, cache: cache ? 'on' : 'off' });
+  });
+
+  it.each([
+    ['README.md', /Outside `observe`, an undocumented request with an unsafe method.* is refused at every level of/],
+    ['docs/configuration.md', /^\| `checks\.undocumented` .*always need an entry in `undocumented\.allow`/m],
+    ['docs/rules.md', /## 1\. .*exception to the levels: outside `observe` mode.*`undocumented\.allow`.*## 2\. /s],
+  ])('states in %s that outside observe mode undocumented writes are refused at every level', (page, statement) => {
+    expect(MODE_NAMES.filter(refusesWrites)).toEqual(MODE_NAMES.filter((mode) => mode !== 'observe'));
+    const text = readText(page);
+    expect(
+      page.endsWith('rules.md') ? text.replaceAll(/\n {2}/g, ' ') : text.replaceAll(/(?<=\w)\n(?=\w)/g, ' '),
+    ).toMatch(statement);
   });
 });
 

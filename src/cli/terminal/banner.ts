@@ -62,13 +62,25 @@ function contractLines({ contract }: Settings): string[] {
   return words.length === 0 ? [] : [`  contract  ${words.join(', ')}`];
 }
 
-function levelWords({ checks }: Settings): string {
+function levelWords({ checks, mode }: Settings): string {
   const at = (level: CheckLevel) => CHECK_NAMES.filter((name) => checks[name] === level);
   const words = (verb: string, level: CheckLevel) =>
     at(level).length === 0 ? [] : [`${verb} ${at(level).join(', ')}`];
-  const levels = [...words('enforces', 'enforce'), ...words('reports', 'report'), ...words('skips', 'off')];
+  const levels = [
+    ...words('enforces', 'enforce'),
+    ...words('reports', 'report'),
+    ...words('skips', 'off'),
+    ...(refusesWritesAnyway({ checks, mode }) ? ['refuses undocumented writes'] : []),
+  ];
   return at('enforce').length === 0 ? ['enforces nothing', ...levels].join('; ') : levels.join('; ');
 }
+
+/**
+ * Returns whether writes to undocumented paths are refused even though the check of these paths is not enforced
+ * (docs/rules.md §11).
+ */
+const refusesWritesAnyway = ({ checks, mode }: Pick<Settings, 'checks' | 'mode'>) =>
+  !mode.transparent && checks.undocumented !== 'enforce';
 
 /**
  * Returns a warning if the demo accounts can be used from other machines. Their passwords are public, and one of the
@@ -84,7 +96,9 @@ function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[
   if (CHECK_NAMES.some((name) => checks[name] === 'enforce')) return [];
   return [
     '',
-    'NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.',
+    mode.transparent
+      ? 'NOTHING IS ENFORCED YET: all requests are forwarded; requests that would be refused are only counted.'
+      : 'NO CHECK IS ENFORCED YET: requests that would be refused are only counted, except undocumented writes.',
     `  Watch   curl -s ${adminUrl}/metrics | grep 'outcome="reported"'`,
     ...(mode.name === 'observe'
       ? ['  Next    set PORTICO_MODE=staging once no legitimate requests are reported, then PORTICO_MODE=strict']

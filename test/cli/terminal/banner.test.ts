@@ -86,14 +86,36 @@ describe('the banner', () => {
   });
 
   it('does not state that nothing is enforced once a single check is enforced', () => {
-    expect(banner(`${REAL}\nchecks: { requests: enforce }`)).not.toContain('NOTHING IS ENFORCED');
+    expect(banner(`${REAL}\nchecks: { requests: enforce }`)).not.toMatch(/ENFORCED YET/);
   });
 
-  it('states that nothing is enforced if all checks of staging are lowered', () => {
+  // docs/rules.md §11: outside observe mode, writes to undocumented paths always need an entry in undocumented.allow.
+  it.each([
+    ['mode: staging', true],
+    ['mode: strict\nchecks: { undocumented: report }', true],
+    ['mode: staging\nchecks: { undocumented: off }', true],
+    ['mode: staging\nchecks: { undocumented: enforce }', false],
+    ['mode: strict', false],
+    ['mode: observe', false],
+  ])(
+    'states for %j whether undocumented writes are refused although undocumented is not enforced: %s',
+    (yaml, said) => {
+      const line =
+        banner(`${REAL}\n${yaml}`)
+          .split('\n')
+          .find((one) => one.startsWith('  mode ')) ?? '';
+      expect(line.endsWith('; refuses undocumented writes')).toBe(said);
+    },
+  );
+
+  it('states that no check is enforced if all checks of staging are lowered, but not that everything is forwarded', () => {
     const lowered = ['authentication', 'requests', 'permissions', 'pageBounds']
       .map((check) => `${check}: off`)
       .join(', ');
-    expect(banner(`mode: staging\nchecks: { ${lowered} }`)).toContain('NOTHING IS ENFORCED');
+    expect(banner(`mode: staging\nchecks: { ${lowered} }`)).toMatch(
+      /^NO CHECK IS ENFORCED YET: .* except undocumented writes\.$/m,
+    );
+    expect(banner(`mode: staging\nchecks: { ${lowered} }`)).not.toContain('all requests are forwarded');
   });
 
   it('shows URLs below the public base path', () => {
