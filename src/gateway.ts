@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { configurationDigest } from './assembly/lasting-services.ts';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
@@ -23,7 +24,6 @@ import { createDriftWatch, type DriftWatch } from './assembly/features/watch-dri
 import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
 import { FEATURES } from './features.ts';
-import { settingsDigest } from './config/changed-keys.ts';
 import type { SettingsReading } from './config/load-settings.ts';
 import { packageVersion } from './files/package-root.ts';
 import type { InstanceFacts } from './redis/instance-facts.ts';
@@ -360,7 +360,7 @@ function readinessOf(
 
 /** Returns the facts that a gateway reports about itself to the other gateways. */
 function instanceFacts({ settings, start, services }: Assembled, startedAt: number, ready: boolean): InstanceFacts {
-  const { contract, shadow, roles, baseline } = start;
+  const { contract, baseline } = start;
   const accepted = baseline === undefined ? 'none' : JSON.stringify(baseline.read().accepted);
   return {
     name: services.instance,
@@ -368,7 +368,7 @@ function instanceFacts({ settings, start, services }: Assembled, startedAt: numb
     release: settings.release,
     mode: settings.mode.name,
     contract: contract.version,
-    configuration: settingsDigest(settings, [contract.version, shadow?.version, [...roles.roles], roles.accounts]),
+    configuration: configurationDigest(settings, start),
     // The baseline can be changed in the console at any time, so the digest is computed for each report.
     baseline: createHash('sha256').update(accepted).digest('hex').slice(0, 12),
     startedAt,

@@ -251,7 +251,7 @@ export function metricsOptions(
   isAccepted: Acceptance['isAccepted'],
   loadedAt: number,
 ): MetricsOptions {
-  const { contract, shadow, roles, baseline } = start;
+  const { contract } = start;
   return {
     operations: contract.operations,
     permissions: permissionLabels(settings, contract.operations),
@@ -262,15 +262,25 @@ export function metricsOptions(
     contractVersion: contract.version,
     featureErrors: settings.features.flatMap(({ configurable: { errors = [] } }) => errors.map(({ code }) => code)),
     release: settings.release,
-    configurationHash: settingsDigest(settings, [
-      contract.version,
-      shadow?.version,
-      [...roles.roles],
-      roles.accounts,
-      baseline?.read(),
-    ]),
+    // The console changes the accepted violations without a reload, so the digest is computed for each scrape.
+    configurationHash: () => configurationDigest(settings, start),
     loadedAt,
   };
+}
+
+/**
+ * Returns a digest of the configuration in use and of the files that it names. Processes with equal configurations have
+ * the same digest, so operators can see whether a reload has reached every process.
+ */
+export function configurationDigest(settings: Settings, start: Start): string {
+  const { contract, shadow, roles, baseline } = start;
+  return settingsDigest(settings, [
+    contract.version,
+    shadow?.version,
+    [...roles.roles],
+    roles.accounts,
+    baseline?.read(),
+  ]);
 }
 
 /**

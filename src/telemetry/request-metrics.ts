@@ -45,7 +45,7 @@ export interface MetricsOptions {
   /** The upstream's release label (`release` in the configuration). */
   readonly release: string;
   /** A digest of the configuration in use. */
-  readonly configurationHash?: string;
+  readonly configurationHash?: () => string;
   /** The time when the configuration was loaded, in epoch milliseconds. */
   readonly loadedAt?: number;
   /** The upper bounds, in seconds, that replace the default bounds of all histograms. */

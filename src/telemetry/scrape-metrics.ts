@@ -152,7 +152,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     const { version, contractVersion: contract, release } = scrape.options();
     return [[{ version, contract, node: process.version, release }, 1]];
   });
-  readRows(METRICS.configuration, () => [[{ hash: scrape.options().configurationHash ?? '' }, 1]]);
+  readRows(METRICS.configuration, () => [[{ hash: scrape.options().configurationHash?.() ?? '' }, 1]]);
   read(METRICS.lastReload, () => (scrape.options().loadedAt ?? 0) / 1000);
   return {
     watch: (more: MetricSources): void => {

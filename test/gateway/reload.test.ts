@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
+import { sharedBy } from '../builders/fleet.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -52,6 +55,10 @@ const withoutQuestions = async () => (await fastRoles()).replaceAll(/\n *- View 
 
 const cacheStatus = async (gateway: TestGateway, target = QUESTIONS) =>
   String((await gateway.call(target)).headers['cache-status']).replace(/; ttl=\d+/, '');
+
+/** Returns the hash of the configuration that a gateway uses, as its metrics show it. */
+const configurationHash = async (gateway: TestGateway) =>
+  /portico_configuration_info\{hash="(\w+)"\} 1/.exec((await gateway.admin('/metrics')).text)?.[1];
 
 const HIT = 'portico; hit';
 const MISS = 'portico; fwd=miss; stored';
@@ -373,8 +380,7 @@ describe('after a reload, the records', () => {
 
   it('show the configuration in use', async () => {
     const { gateway } = await place({ clock: createTestClock() });
-    const hash = async () =>
-      /portico_configuration_info\{hash="(\w+)"\} 1/.exec((await gateway.admin('/metrics')).text)?.[1];
+    const hash = () => configurationHash(gateway);
     const first = await hash();
     await gateway.reload({ config: { mode: 'observe' } });
     expect(await gateway.metric('portico_mode_info{mode="observe"}')).toBe(1);
@@ -382,6 +388,44 @@ describe('after a reload, the records', () => {
     expect(await hash()).not.toBe(first);
     await gateway.reload({ config: {} });
     expect(await hash()).toBe(first);
+  });
+
+  it('show for each process which configuration it uses: a reload reaches only its own process', async () => {
+    const upstream = await startFakeUpstream(exampleAnswer);
+    const start = (instance: string) => startTestGateway({ upstream, config: { instance } });
+    const both = [await start('one'), await start('two')] as const;
+    const [one, two] = both;
+    const hashes = () => Promise.all(both.map(configurationHash));
+    const bounded = (instance: string) => ({ config: { instance, pageBounds: { maxPageSize: 10 } } });
+    const statuses = () =>
+      Promise.all(both.map(async (gateway) => (await gateway.call(`${QUESTIONS}?pageSize=50`)).status));
+    const [before] = await hashes();
+    expect(before).toMatch(/^\w{12}$/);
+    expect(await hashes()).toEqual([before, before]);
+    expect(await one.reload(bounded('one'))).toMatchObject({ outcome: 'applied' });
+    const [after] = await hashes();
+    expect(after).not.toBe(before);
+    expect([await hashes(), await statuses()]).toEqual([
+      [after, before],
+      [400, 200],
+    ]);
+    // A refused reload changes neither the configuration nor its hash.
+    expect(await two.reload({ config: { instance: 'two', pageBounds: { maxPageSize: 'many' } } })).toMatchObject({
+      outcome: 'refused',
+    });
+    expect([await hashes(), await statuses()]).toEqual([
+      [after, before],
+      [400, 200],
+    ]);
+    await two.reload(bounded('two'));
+    expect([await hashes(), await statuses()]).toEqual([
+      [after, after],
+      [400, 400],
+    ]);
+    // The contents of the files that the configuration names belong to it.
+    await one.reload({ ...bounded('one'), roles: await withoutQuestions() });
+    const [changed, unchanged] = await hashes();
+    expect([changed === after, unchanged]).toEqual([false, after]);
   });
 
   it('keep the steps of the ladder unless the contract has changed', async () => {
@@ -396,6 +440,37 @@ describe('after a reload, the records', () => {
     expect(await level()).toBe(1);
     await gateway.reload({ config: { ...config, contract: { overlays: [anotherTitle()] } } });
     expect(await level()).toBe(2);
+  });
+});
+
+needsProgram('redis', 'the Fleet page', (path) => {
+  it('shows for each process the hash of its metrics, before and after a reload of one of them', async () => {
+    const upstream = await startFakeUpstream(exampleAnswer);
+    const redis = { url: (await startRedisServer(path)).url };
+    const baseline = join(tempFolder(), 'baseline.yaml');
+    writeFileSync(baseline, 'accepted: []\n');
+    const configOf = (instance: string, more: object = {}) => ({
+      config: { instance, redis, contract: { baseline }, ...more },
+    });
+    const start = (instance: string) => startTestGateway({ upstream, ...configOf(instance) });
+    const both = [await start('one'), await start('two')] as const;
+    await until(() => both.every((gateway) => sharedBy(gateway).instances.list().length === 2));
+    /** Returns what the page shows about the gateway that serves it. */
+    const shown = async (gateway: TestGateway, instance: string) => {
+      const { json } = await gateway.admin('/console/api/fleet');
+      const { instances } = json as unknown as { instances: { name: string; configuration: string }[] };
+      return instances.find(({ name }) => name === instance)?.configuration;
+    };
+    const agrees = async () => {
+      const hashes = await Promise.all(both.map(configurationHash));
+      expect(await Promise.all([shown(both[0], 'one'), shown(both[1], 'two')])).toEqual(hashes);
+      return hashes[0] === hashes[1];
+    };
+    expect(await agrees()).toBe(true);
+    await both[0].reload(configOf('one', { pageBounds: { maxPageSize: 10 } }));
+    expect(await agrees()).toBe(false);
+    await both[1].reload(configOf('two', { pageBounds: { maxPageSize: 10 } }));
+    expect(await agrees()).toBe(true);
   });
 });
 
