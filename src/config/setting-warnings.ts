@@ -1,6 +1,7 @@
 import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
 import type { Contract } from '../contract/load-contract.ts';
 import { ledgerStoreOf } from '../ledger/store/select-store.ts';
+import { createSlownessCheck } from '../lib/backtracking.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
@@ -9,6 +10,7 @@ import { PRIVATE_FIELDS_REQUIREMENT } from '../permissions/compile-permissions.t
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
+import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Place, Settings } from './settings.ts';
 
 /** A setting that has no effect, and why. */
@@ -36,10 +38,21 @@ export function settingWarnings(
   );
   return [
     ...inert,
+    ...slowExpressions(settings),
     ...permissionWarnings(settings, contract, roles),
     ...roleWarnings(settings, roles),
     ...ofFeatures,
   ].map(({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }));
+}
+
+/** Returns warnings about expressions for permission messages that can block the event loop. */
+function slowExpressions({ upstream }: Settings): Pick<Fault, 'pointer' | 'message'>[] {
+  const slowness = createSlownessCheck();
+  return upstream.permissionMessages.flatMap((expression, index) => {
+    const isDefault = UPSTREAM_DEFAULTS.permissionMessages.includes(expression);
+    const message = isDefault ? undefined : slowness(expression, 'iu');
+    return message === undefined ? [] : [{ pointer: `/upstream/permissionMessages/${index}`, message }];
+  });
 }
 
 /**

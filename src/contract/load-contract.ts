@@ -170,7 +170,7 @@ function compileContract(options: ContractOptions, folder: string): Omit<Contrac
   return {
     version: digest([...texts, ...store.texts]),
     overlays: options.overlays,
-    warnings,
+    warnings: warnings(),
     operations: [...compiled.values()].map((entry) => entry.operation),
     document,
     schemas,

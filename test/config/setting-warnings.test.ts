@@ -115,6 +115,18 @@ describe('a setting that cannot have an effect causes a warning', () => {
   });
 });
 
+describe('an expression for permission messages causes a warning', () => {
+  const withMessages = (...expressions: string[]) =>
+    warningsOf(`upstream: { permissionMessages: ${JSON.stringify(expressions)} }`);
+
+  it('if it can block the event loop', () => {
+    expect(withMessages('not allowed', '^(?:(?:no)+ ?)+rights')).toEqual([
+      expect.stringMatching(/^\/upstream\/permissionMessages\/1 the pattern .* grows exponentially/),
+    ]);
+    expect(withMessages('not allowed', '^(?:no )+rights')).toEqual([]);
+  });
+});
+
 describe('an unknown name causes a warning', () => {
   const path = 'method: PUT, path: "/services/v2/space.json", permission:';
 

@@ -1,3 +1,4 @@
+import { createSlownessCheck } from '../../lib/backtracking.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
@@ -286,6 +287,35 @@ export function requirementWarnings(document: OpenApiDocument): Fault[] {
       const warning = fault(pointer, `requires ${name}, which no schema describes`);
       return suggestion === undefined ? warning : Object.assign(warning, { suggestion });
     });
+}
+
+/**
+ * Returns a warning for each pattern that can block the event loop, because matching it can take more than linear time.
+ * The patterns in `trusted` are not checked. The document's schemas must have passed `checkSchemas`.
+ */
+export function patternWarnings(document: OpenApiDocument, trusted: ReadonlySet<string>): Fault[] {
+  const slowness = createSlownessCheck();
+  return patternPlaces(document).flatMap(({ pattern, pointer }) => {
+    const message = trusted.has(pattern) ? undefined : slowness(pattern, 'u');
+    return message === undefined ? [] : [fault(pointer, message)];
+  });
+}
+
+/** Returns all patterns in a document. The document's schemas must have passed `checkSchemas`. */
+export function patternsIn(document: OpenApiDocument): ReadonlySet<string> {
+  return new Set(patternPlaces(document).map(({ pattern }) => pattern));
+}
+
+function patternPlaces(document: OpenApiDocument): { readonly pattern: string; readonly pointer: string }[] {
+  const found: { readonly pattern: string; readonly pointer: string }[] = [];
+  visitSchemas(document, (place, pointer) => {
+    for (const keyword of ['pattern', 'x-expected-pattern']) {
+      const pattern: unknown = place[keyword];
+      if (typeof pattern === 'string') found.push({ pattern, pointer: `${pointer}/${keyword}` });
+    }
+    return true;
+  });
+  return found;
 }
 
 /**

@@ -4,14 +4,14 @@ import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { type Fault, StartFault } from '../../model/fault.ts';
-import { checkDocument, checkSchemas, requirementWarnings } from './check-document.ts';
+import { checkDocument, checkSchemas, patternsIn, patternWarnings, requirementWarnings } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
-import { CONTRACT_SOURCE } from '../contract-files.ts';
+import { CONTRACT_SOURCE, contractFolder } from '../contract-files.ts';
 
 /** The document and its sources. */
 interface ReadDocument {
@@ -23,8 +23,8 @@ interface ReadDocument {
    * or in an overlay.
    */
   readonly locateFaults: (faults: readonly Fault[]) => readonly Fault[];
-  /** Problems that do not prevent startup. */
-  readonly warnings: readonly Fault[];
+  /** Finds problems that do not prevent startup. */
+  readonly warnings: () => readonly Fault[];
 }
 
 /**
@@ -37,16 +37,22 @@ export function readDocument(folder: string, overlays: readonly string[]): ReadD
   const [last] = overlays.slice(-1);
   const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
   if (faults.length > 0) throw new StartFault(faults);
-  if (last !== undefined) return applyAndCheck(document, source, overlays, last);
+  // Checking patterns takes a tenth of a second, and a test has checked those of the shipped contract.
+  const trusted = () => (folder === contractFolder() ? patternsIn(document) : new Set<string>());
+  if (last !== undefined) return applyAndCheck(document, source, overlays, { last, trusted });
   const locateFaults = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
-  return { document, texts: [source.text], locateFaults, warnings: requirementWarnings(document) };
+  return { document, texts: [source.text], locateFaults, warnings: () => documentWarnings(document, trusted()) };
+}
+
+function documentWarnings(document: OpenApiDocument, trusted: ReadonlySet<string>): Fault[] {
+  return [...requirementWarnings(document), ...patternWarnings(document, trusted)];
 }
 
 function applyAndCheck(
   base: OpenApiDocument,
   { text, extensions }: ReturnType<typeof readSource>,
   files: readonly string[],
-  last: string,
+  { last, trusted }: { readonly last: string; readonly trusted: () => ReadonlySet<string> },
 ): ReadDocument {
   const { document, texts, origins, warnings } = applyOverlays(base, files);
   const locateFaults = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
@@ -59,7 +65,7 @@ function applyAndCheck(
     document: checked,
     texts: [text, ...texts],
     locateFaults: (found) => locateFaults(found.map((fault) => toDocumentFault(checked, fault))),
-    warnings: [...warnings, ...locateFaults(requirementWarnings(checked))],
+    warnings: () => [...warnings, ...locateFaults(documentWarnings(checked, trusted()))],
   };
 }
 

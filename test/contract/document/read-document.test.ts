@@ -118,6 +118,43 @@ describe('a contract with overlays', () => {
     expect(withActions({ target: AUTHOR, update: { required: ['username'] } }).warnings).toEqual([]);
   });
 
+  it('warns of a pattern that can block the event loop, at its place in the overlay', () => {
+    const update = {
+      properties: {
+        one: { type: 'string', pattern: '^(?:[a-z]+-?)*$' },
+        two: {
+          type: 'array',
+          items: { anyOf: [{ type: 'string', 'x-expected-pattern': '[0-9]+$' }, { type: 'null' }] },
+        },
+        linear: { type: 'string', pattern: '^[a-z]+(?:-[a-z]+)*$' },
+      },
+    };
+    const file = overlayFile({ target: AUTHOR, update });
+    expect(loaded(file).warnings).toEqual([
+      {
+        source: file,
+        pointer: expect.stringMatching(/^\/actions\/0\/update\/.*one\/pattern$/) as string,
+        message: expect.stringContaining('grows exponentially with the length of a text that repeats "a"') as string,
+      },
+      {
+        source: file,
+        pointer: expect.stringMatching(/^\/actions\/0\/update\/.*two\/items\/anyOf\/0\/x-expected-pattern$/) as string,
+        message: expect.stringContaining('grows at least with the square of the length') as string,
+      },
+    ]);
+  });
+
+  it('warns of a slow pattern of an added parameter', () => {
+    const query = "$.paths['/services/v2/question.json'].get.parameters";
+    const schema = { type: 'string', maxLength: 50, pattern: '^(a+)+$' };
+    const description = 'A tag';
+    const file = overlayFile({
+      target: query,
+      update: { name: 'tag', in: 'query', description, schema, 'x-provenance': 'observed' },
+    });
+    expect(loaded(file).warnings).toMatchObject([{ source: file, pointer: '/actions/0/update/schema/pattern' }]);
+  });
+
   it('lists its overlays and their warnings', () => {
     const file = overlayFile({ target: '$.components.schemas.Athor', update: {} });
     expect(loaded(file)).toMatchObject({
