@@ -125,6 +125,8 @@ interface State {
   readonly isConditional?: boolean;
 }
 
+const newState = (more: Pick<State, 'began' | 'isConditional'> = {}): State => ({ free: [], steps: [], ...more });
+
 interface Step {
   readonly set: CharSet;
   readonly to: State;
@@ -144,11 +146,10 @@ const MANY = 300;
  * does a lookbehind, except at the beginning, where it is read as the end of the text before the attempt.
  */
 function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart: boolean): Automaton {
-  const state = (more: Pick<State, 'began' | 'isConditional'> = {}): State => ({ free: [], steps: [], ...more });
   type Sequences = readonly { readonly elements: readonly NoParent<Element>[] }[];
 
   const sequences = (given: Sequences, from: State, isFirst: boolean): State => {
-    const end = state();
+    const end = newState();
     for (const { elements } of given) {
       let [at, first] = [from, isFirst];
       for (const item of elements) {
@@ -162,8 +163,8 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
 
   /** Reads an iteration that the engine may omit. */
   const iteration = (given: Sequences, from: State, isFirst: boolean): State => {
-    const begin = state();
-    const end = state({ began: begin });
+    const begin = newState();
+    const end = newState({ began: begin });
     from.free.push(begin);
     sequences(given, begin, isFirst).free.push(end);
     return end;
@@ -173,7 +174,7 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
     if (!negate) return sequences(given, from, false);
     const [only] = given;
     const [character] = only?.elements ?? [];
-    const end = state();
+    const end = newState();
     if (given.length > 1 || only?.elements.length !== 1 || character?.type !== 'CharacterClass') from.free.push(end);
     else from.steps.push({ set: character.characters.negate(), to: end });
     return end;
@@ -182,7 +183,7 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
   const element = (item: NoParent<Element>, from: State, isFirst: boolean): State => {
     switch (item.type) {
       case 'CharacterClass': {
-        const end = state();
+        const end = newState();
         from.steps.push({ set: item.characters, to: end });
         return end;
       }
@@ -190,7 +191,7 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
         return sequences(item.alternatives, from, isFirst);
       case 'Assertion': {
         if (isFirst && !atStart && item.kind === 'behind') return before(item.alternatives, item.negate, from);
-        const end = state({ isConditional: true });
+        const end = newState({ isConditional: true });
         from.free.push(end);
         const isOneCharacter = item.alternatives.every(
           ({ elements }) => elements.length === 1 && elements[0]?.type === 'CharacterClass',
@@ -210,12 +211,12 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
         const min = Math.min(item.min, MANY);
         for (let count = 0; count < min; count += 1) at = sequences(item.alternatives, at, isFirst && count === 0);
         if (max === Infinity) {
-          const loop = state();
+          const loop = newState();
           at.free.push(loop);
           iteration(item.alternatives, loop, isFirst && min === 0).free.push(loop);
           return loop;
         }
-        const end = state();
+        const end = newState();
         at.free.push(end);
         for (let count = min; count < max; count += 1) {
           at = iteration(item.alternatives, at, isFirst && count === 0);
@@ -232,7 +233,7 @@ function automaton({ alternatives }: NoParent<Expression>, all: CharSet, atStart
   const isEnd = (given: Sequences) =>
     given.some(({ elements: [only] }) => only?.type === 'CharacterClass' && only.characters.isAll);
 
-  const start = state();
+  const start = newState();
   if (!atStart) start.steps.push({ set: all, to: start });
   return { start, end: sequences(alternatives, start, true) };
 }
