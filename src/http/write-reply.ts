@@ -275,7 +275,7 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 /**
  * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It states the result of checking
  * the request and its response against the contract, along with the fingerprint of the worst violation. `accepted`
- * means that the baseline accepts all violations. `count` and `worst` include accepted violations only if there are no
+ * means that the baseline accepts all violations, and `incomplete` that the body ends too early to be judged. `count` and `worst` include accepted violations only if there are no
  * others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
@@ -287,7 +287,7 @@ export function contractStatus<Checked extends Pick<Trace, 'violations' | 'respo
     responses?.outcome === 'skipped' || responses?.outcome === 'failed' ? `; skipped=${token(responses.reason)}` : '';
   const unaccepted = violations.filter((violation) => !isAccepted(trace, violation));
   const worst = worstOf(unaccepted) ?? worstOf(violations);
-  if (worst === undefined) return `conforming${skipped}`;
+  if (worst === undefined) return `${responses?.reason === 'truncated' ? 'incomplete' : 'conforming'}${skipped}`;
   const report = `; report=${token(reportIdOf(trace, worst))}`;
   if (unaccepted.length === 0)
     return `accepted; count=${violations.length}; worst=${worst.category}${report}${skipped}`;

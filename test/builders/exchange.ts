@@ -11,7 +11,7 @@ import { MODES } from '../../src/model/modes.ts';
 import type { ParameterValues } from '../../src/contract/values.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Operation } from '../../src/model/operation.ts';
-import type { Principal } from '../../src/model/principal.ts';
+import { type Principal, verifiedAudience } from '../../src/model/principal.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import { toRequestedPage } from '../../src/paging/requested-page.ts';
@@ -124,7 +124,7 @@ export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): A
 
 /** Creates a verified caller. */
 export function callerNamed(name: string, more: Partial<Principal> = {}): Principal {
-  return { kind: 'verified', name, audience: `caller:verified:name:${name}`, authorization: `Basic ${name}`, ...more };
+  return { kind: 'verified', name, audience: verifiedAudience(name), authorization: `Basic ${name}`, ...more };
 }
 
 /** Creates the grants that a caller gets from the roles file. */
@@ -143,7 +143,7 @@ export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange 
     arrival,
     principal: callerNamed('alice'),
     grants: grantsWith(),
-    audience: 'caller:verified:name:alice',
+    audience: 'caller:verified:user:alice',
     values: () => decoded,
     requestedPage: toRequestedPage(decoded, more.target ?? arrival.target),
     target: arrival.target,

@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reload } from '../../src/assembly/reload.ts';
+import { PUBLIC_PASSWORDS } from '../../src/config/secrets.ts';
 import { readSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import type { ContractOptions } from '../../src/contract/contract-options.ts';
@@ -13,7 +14,7 @@ import { StartFault } from '../../src/model/fault.ts';
 import { callAt, type Answer, type Call } from './call.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { PATIENT } from './redis-server.ts';
-import { fastRoles } from './fast-roles.ts';
+import { fastHash, fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
 
 /** The options for a test gateway. */
@@ -77,11 +78,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const read = async () => {
     mkdirSync(folder, { recursive: true });
     const text = roles ?? (await fastRoles());
-    writeFileSync(
-      join(folder, 'roles.yaml'),
-      options.keepAccounts ? text.replaceAll('demo: true', 'demo: false') : text,
-      { mode: 0o600 },
-    );
+    writeFileSync(join(folder, 'roles.yaml'), options.keepAccounts ? await withOwnAccounts(text) : text, { mode: 0o600 });
     writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)), {
       mode: 0o600,
     });
@@ -139,7 +136,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
           cleanUp();
         }
       },
-      call: (target, call) => callAt(test.url, target, { agent, ...call }),
+      call: (target, { user = 'admin', ...call } = {}) => {
+        const password = options.keepAccounts && user !== null ? { password: ownPassword(user) } : {};
+        return callAt(test.url, target, { agent, user, ...password, ...call });
+      },
       admin: (target, call) => callAt(test.adminUrl, target, { agent, user: null, ...call }),
       async close() {
         closeIdle();
@@ -156,6 +156,17 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   } finally {
     cleanUp();
   }
+}
+
+/** Returns the password of an account that is kept. The passwords of the demo accounts are published. */
+export const ownPassword = (name: string): string => (PUBLIC_PASSWORDS.includes(name) ? `${name}'s own` : name);
+
+/** Returns a roles file in which the demo accounts are ordinary accounts with passwords of their own. */
+async function withOwnAccounts(roles: string): Promise<string> {
+  let text = roles.replaceAll('demo: true', 'demo: false');
+  for (const name of PUBLIC_PASSWORDS)
+    text = text.replaceAll(await fastHash(name), await fastHash(ownPassword(name)));
+  return text;
 }
 
 const shared = new Map<string, Contract>();

@@ -99,6 +99,10 @@ const counts = new Map<TestGateway, ReadonlyMap<string, number>>();
 
 const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
 
+/** The responses of the comment writes are inferred, so whatever differs from them leads only to advisories. */
+const violationOf = ({ violation }: DriftRow, { id }: OperationCase) =>
+  ['createComment', 'updateComment'].includes(id) ? violation.replace(/^(?!protocol|undocumented)[\w-]+/, 'advisory') : violation;
+
 const TABLE = driftTable();
 
 /**
@@ -119,7 +123,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
     await Promise.all(wanted.map(prepare));
     reference.setChaos([row.fault]);
     await Promise.all(wanted.map((operation) => send(gateway, operation)));
-    const expected = wanted.map((operation) => `response ${operation.id} ${statusOf(row, operation)} ${row.violation}`);
+    const expected = wanted.map((operation) => `response ${operation.id} ${statusOf(row, operation)} ${violationOf(row, operation)}`);
     const added = (await addedTo(gateway)).filter((line) => !isStatusChange(line));
     expect(added.toSorted()).toEqual(expected.toSorted());
   });
