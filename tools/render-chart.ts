@@ -156,9 +156,10 @@ const GENERATED: readonly (readonly [path: string, textOf: () => string])[] = [
   [target, () => HEADER + renderedManifests()],
 ];
 
+const found = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+
 if (import.meta.main) {
   const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
-  const found = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
   for (const [path, textOf] of GENERATED) {
     const text = textOf();
     if (found(path) === text) continue;

@@ -53,6 +53,8 @@ export function runFeatures(
   { settings, contract, ...services }: StartParts,
   earlier?: RunningFeatures,
 ): RunningFeatures {
+  // The functions of the result are created elsewhere. Functions created here would share this call's variables, so they
+  // would keep `earlier` and `settings`, and with them every earlier configuration, in memory.
   const runs = features.map((feature): FeatureRun => {
     const options = optionsOf(settings, feature);
     const startedWith = [options, contract.version];
@@ -61,6 +63,10 @@ export function runFeatures(
     const { operations } = contract;
     return { feature, startedWith, running: feature.start({ ...services, options, settings, operations }) };
   });
+  return joinRuns(runs, services.logger);
+}
+
+function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures {
   const running = runs.flatMap((run) => run.running ?? []);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
@@ -85,7 +91,7 @@ export function runFeatures(
         try {
           await run.running?.close?.();
         } catch (error) {
-          services.logger.error(
+          logger.error(
             { feature: run.feature.name, cause: toCauseLine(error) },
             'a feature could not be closed',
           );

@@ -80,7 +80,7 @@ needsProgram('chromium', 'the console', (path) => {
         await page.getByLabel('Target').fill(`/services/v2/${NASTY.replaceAll(' ', '')}`);
         await page.getByLabel('Account', { exact: true }).fill(NASTY);
         await page.getByRole('button', { name: 'Explain' }).click();
-        await page.getByText(`${NASTY} (verified)`).waitFor();
+        await page.getByText(`${NASTY} (refused)`).waitFor();
         expect(await page.locator('main img').count()).toBe(0);
         await page.evaluate("location.hash = '#/configuration?text=realm'");
         await page.getByText(JSON.stringify(NASTY)).waitFor();

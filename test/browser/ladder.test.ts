@@ -27,7 +27,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
           .getByRole('row', { name: /^listIdeas/ })
           .getByRole('cell')
           .count(),
-      ).toBe(5);
+      ).toBe(6);
       const details = page.getByRole('region', { name: 'Enforcement by operation and check' });
       // Until something is selected, the details describe the demoted check.
       await details.getByText(/demoted after 3 of 3 checks failed/).waitFor();

@@ -26,9 +26,9 @@ needsProgram('chromium', 'the page of permissions', (path) => {
         await page.getByText('403 permission_denied').waitFor();
         await page.getByLabel('Account', { exact: true }).fill('admin');
         await page.getByRole('button', { name: 'Explain' }).click();
-        await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
+        await page.getByText('forwarded (cache: miss)').waitFor();
         await page.reload();
-        await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
+        await page.getByText('forwarded (cache: miss)').waitFor();
         await page.getByLabel('Target').fill('question.json');
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText('The target must begin with a slash').waitFor();

@@ -56,7 +56,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         'View the questions list',
         'pageSize',
         'at least 1',
-        'seen on the server',
+        'stated in the specification',
         '`listCount` is the number of items in `list`.'.replaceAll('`', ''),
         'used if the cache is enabled',
       ])

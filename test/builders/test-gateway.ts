@@ -78,7 +78,9 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const read = async () => {
     mkdirSync(folder, { recursive: true });
     const text = roles ?? (await fastRoles());
-    writeFileSync(join(folder, 'roles.yaml'), options.keepAccounts ? await withOwnAccounts(text) : text, { mode: 0o600 });
+    writeFileSync(join(folder, 'roles.yaml'), options.keepAccounts ? await withOwnAccounts(text) : text, {
+      mode: 0o600,
+    });
     writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)), {
       mode: 0o600,
     });
@@ -164,8 +166,7 @@ export const ownPassword = (name: string): string => (PUBLIC_PASSWORDS.includes(
 /** Returns a roles file in which the demo accounts are ordinary accounts with passwords of their own. */
 async function withOwnAccounts(roles: string): Promise<string> {
   let text = roles.replaceAll('demo: true', 'demo: false');
-  for (const name of PUBLIC_PASSWORDS)
-    text = text.replaceAll(await fastHash(name), await fastHash(ownPassword(name)));
+  for (const name of PUBLIC_PASSWORDS) text = text.replaceAll(await fastHash(name), await fastHash(ownPassword(name)));
   return text;
 }
 

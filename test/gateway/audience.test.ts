@@ -21,7 +21,7 @@ import { knowing } from '../builders/knowing-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { ownPassword, startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { operation } from '../contract/sample.ts';
 
 /*
@@ -72,7 +72,7 @@ interface Caller {
 }
 
 const callers: readonly Caller[] = [
-  ...Object.keys(CLASSES).map((name) => ({ name, password: name })),
+  ...Object.keys(CLASSES).map((name) => ({ name, password: ownPassword(name) })),
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
@@ -262,7 +262,7 @@ describe.each(WORLDS)('with $name', (world) => {
   });
 
   const isVerified = ({ name, password }: Caller) =>
-    name !== undefined && name === password && (name in CLASSES || world.real === true);
+    name !== undefined && password === ownPassword(name) && (name in CLASSES || world.real === true);
   const classOf = (caller: Caller) =>
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 

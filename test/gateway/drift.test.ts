@@ -101,7 +101,9 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 
 /** The responses of the comment writes are inferred, so whatever differs from them leads only to advisories. */
 const violationOf = ({ violation }: DriftRow, { id }: OperationCase) =>
-  ['createComment', 'updateComment'].includes(id) ? violation.replace(/^(?!protocol|undocumented)[\w-]+/, 'advisory') : violation;
+  ['createComment', 'updateComment'].includes(id)
+    ? violation.replace(/^(?!protocol|undocumented)[\w-]+/, 'advisory')
+    : violation;
 
 const TABLE = driftTable();
 
@@ -123,7 +125,9 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
     await Promise.all(wanted.map(prepare));
     reference.setChaos([row.fault]);
     await Promise.all(wanted.map((operation) => send(gateway, operation)));
-    const expected = wanted.map((operation) => `response ${operation.id} ${statusOf(row, operation)} ${violationOf(row, operation)}`);
+    const expected = wanted.map(
+      (operation) => `response ${operation.id} ${statusOf(row, operation)} ${violationOf(row, operation)}`,
+    );
     const added = (await addedTo(gateway)).filter((line) => !isStatusChange(line));
     expect(added.toSorted()).toEqual(expected.toSorted());
   });

@@ -7,7 +7,7 @@ import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { propertyRuns, seedPropertyTests } from '../builders/property-runs.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { ownPassword, startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 seedPropertyTests();
 
@@ -279,7 +279,7 @@ async function compare(
   const steps = await gateway.gateway.explain({
     method,
     target,
-    ...(user !== null && { as: user, password: user }),
+    ...(user !== null && { as: user, password: ownPassword(user) }),
     headers,
     body,
   });

@@ -101,16 +101,44 @@ describe('enforced responses that begin to drift', () => {
     expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
   });
 
-  it('are demoted even if they are too few for the window', async () => {
+  it('remain refused while they are too few for both the window and a day', async () => {
     const clock = createTestClock();
     const gateway = await start({}, clock);
     drift = DRIFT;
     const found: number[] = [];
     for (let index = 0; index < 8; index += 1) {
-      clock.advance(30);
-      found.push(...(await statuses(gateway, 1)));
+      clock.advance(8 * 60 * 60);
+      expect(await statuses(gateway, 1)).toEqual([502]);
     }
-    expect(found).toEqual([502, 502, 502, 502, 200, 200, 200, 200]);
+    expect(gateway.gateway.services.ladder.state().steps).toEqual([]);
+  });
+
+  it('remain refused at low traffic if the share is not certain to be exceeded', async () => {
+    const clock = createTestClock();
+    const gateway = await start({}, clock);
+    const seen: number[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      clock.advance(30);
+      drift = index % 4 === 0 ? undefined : DRIFT;
+      seen.push(...(await statuses(gateway, 1)));
+    }
+    expect(seen).toEqual([200, 502, 502, 502, 200, 502, 502, 502, 200, 502, 502, 502]);
+    expect(gateway.gateway.services.ladder.state().steps).toEqual([]);
+  });
+
+  it('are forwarded even if they are too few for the window, once enough of the last responses have failed', async () => {
+    const clock = createTestClock();
+    const gateway = await start({}, clock);
+    drift = DRIFT;
+    const seen: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      clock.advance(30);
+      seen.push(...(await statuses(gateway, 1)));
+    }
+    expect(seen).toEqual([502, 502, 502, 502, 200]);
+    expect(gateway.gateway.services.ladder.state().steps).toMatchObject([
+      { operation: 'listIdeas', check: 'responses', move: 'demoted', judged: 4, failed: 4, windowSeconds: 90 },
+    ]);
   });
 
   it.each<[string, FakeAnswer]>([

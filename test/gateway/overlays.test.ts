@@ -48,7 +48,7 @@ describe('the overlay in the documentation of the contract', () => {
     const answer = await overlaid.call(question);
     expect([answer.status, answer.headers['contract-status']]).toEqual([200, 'conforming']);
     expect(overlaid.gateway.planLines.find((line) => line.includes('/question/{questionId}.json'))).toMatch(
-      /^GET .*authorize → translate-failure → validate-response → forward$/,
+      /^GET .*authorize → validate-body → translate-failure → validate-response → forward$/,
     );
     expect(plain.gateway.planLines).toHaveLength(overlaid.gateway.planLines.length - 1);
     expect((await overlaid.call('/services/v2/question/abc.json')).json?.['code']).toBe('invalid_parameter');

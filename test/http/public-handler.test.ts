@@ -315,7 +315,7 @@ describe('createPublicHandler', () => {
       });
       expect(seen[0]).toMatchObject({
         principal: { name: 'alice' },
-        audience: 'caller:verified:name:alice',
+        audience: 'caller:verified:user:alice',
         target: RAW,
         requestedPage: { listTarget: `${THINGS}?q=x` },
         operation: plan.operation.id,

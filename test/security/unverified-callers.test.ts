@@ -7,7 +7,7 @@ import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../build
 import { fastRoles } from '../builders/fast-roles.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { ownPassword, startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /**
  * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that cannot be
@@ -26,6 +26,9 @@ const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
 const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
 type Target = (typeof OPERATIONS)[number];
 
+/** The valid credential of a user who may read everything. */
+const ALICE = basic('alice', ownPassword('alice'));
+
 /** The headers that a caller sends, and the kind of caller that they identify, if any. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -34,9 +37,9 @@ interface Credential {
 const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'no credential': { headers: {} },
   'a session without Authorization': { headers: { 'X-Auth-Token': 'abc', Cookie: 'session=abc' } },
-  'the credential of a user who may read everything': { headers: { Authorization: basic('alice') }, is: 'reader' },
+  'the credential of a user who may read everything': { headers: { Authorization: ALICE }, is: 'reader' },
   'a valid credential after several spaces': {
-    headers: { Authorization: basic('alice').replace(' ', '    ') },
+    headers: { Authorization: ALICE.replace(' ', '    ') },
     is: 'reader',
   },
   'a valid credential without an account in the roles file': {
@@ -46,18 +49,18 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'a wrong password': { headers: { Authorization: basic('alice', 'guessed') } },
   'spaces beyond the longest credential': { headers: { Authorization: `Basic${' '.repeat(4200)}x` } },
   'a valid credential after too many spaces': {
-    headers: { Authorization: basic('alice').replace(' ', ' '.repeat(4200)) },
+    headers: { Authorization: ALICE.replace(' ', ' '.repeat(4200)) },
   },
   'an overlong token': { headers: { Authorization: `Basic ${'A'.repeat(5000)}` } },
   'a token that is not Base64': { headers: { Authorization: 'Basic !!!' } },
   'a token without a colon': { headers: { Authorization: `Basic ${Buffer.from('alice').toString('base64')}` } },
-  'a name with a control character': { headers: { Authorization: basic('ali\u0000ce', 'alice') } },
-  'an empty name': { headers: { Authorization: basic('', 'alice') } },
+  'a name with a control character': { headers: { Authorization: basic('ali\u0000ce', ownPassword('alice')) } },
+  'an empty name': { headers: { Authorization: basic('', ownPassword('alice')) } },
   'an empty header': { headers: { Authorization: '' } },
   'the scheme alone': { headers: { Authorization: 'Basic' } },
   'a Bearer token': { headers: { Authorization: 'Bearer abc.def.ghi' } },
-  'Bearer and Basic in one header': { headers: { Authorization: `Bearer abc, ${basic('alice')}` } },
-  'two credentials': { headers: { Authorization: [basic('alice'), basic('bob')] }, is: 'malformed' },
+  'Bearer and Basic in one header': { headers: { Authorization: `Bearer abc, ${ALICE}` } },
+  'two credentials': { headers: { Authorization: [ALICE, basic('bob', ownPassword('bob'))] }, is: 'malformed' },
 };
 
 /** Responds with the examples, but adds private fields to every comment. */

@@ -1,8 +1,8 @@
 import { supportOf } from '../confidence.ts';
-import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import { referenced } from '../place-schema.ts';
-import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
+import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 
 /** Proposes schemas for places that the contract does not describe fully. */
@@ -21,23 +21,22 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
         place,
         statement: `is ${schemaWords(schema, shape)}`,
         ...supportOf(shape),
-        actions:
-          node.$ref === undefined
-            ? [
-                ...withoutExpectedType(path, node, place),
-                { target: path, description: `${place}: the sampled shape`, update },
-              ]
-            : asComponent(path, place, schema, taken),
+        actions: node.$ref === undefined ? withShape(path, node, update) : asComponent(path, place, schema, taken),
       },
     ];
   });
 }
 
-/** Returns actions that remove an expected type, because the type in the sampled shape replaces it. */
-function withoutExpectedType(path: string, node: SchemaNode, place: string): OverlayAction[] {
-  if (node['x-expected-type'] === undefined) return [];
-  const description = `${place}: removed, because the next action states the type`;
-  return [{ target: childPath(path, 'x-expected-type'), description, remove: true }];
+/**
+ * Returns actions that add the sampled shape to a place. If the place has an expected type, its schema is replaced,
+ * because the type in the sampled shape takes the place of the expected one, and an overlay cannot remove a string.
+ */
+function withShape(path: string, node: SchemaNode, shape: ProposedSchema): OverlayAction[] {
+  const place = placeName(path);
+  const { 'x-expected-type': expectedType, ...others } = node;
+  return expectedType === undefined
+    ? [{ target: path, description: `${place}: the sampled shape`, update: shape }]
+    : replaceNode(path, { ...others, ...shape }, place, 'the sampled shape');
 }
 
 /** Returns whether a reference points to a schema that does not describe its values. */

@@ -14,6 +14,7 @@ export function Prose({ text }) {
 }
 
 const KNOWN = {
+  stated: ['good', 'stated in the specification'],
   observed: ['good', 'seen on the server'],
   inferred: ['warn', 'assumed, not seen'],
   'not shown': ['bad', 'not in the specification'],
