@@ -91,10 +91,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
         try {
           await run.running?.close?.();
         } catch (error) {
-          logger.error(
-            { feature: run.feature.name, cause: toCauseLine(error) },
-            'a feature could not be closed',
-          );
+          logger.error({ feature: run.feature.name, cause: toCauseLine(error) }, 'a feature could not be closed');
         }
       }
     },

@@ -105,7 +105,6 @@ describe('enforced responses that begin to drift', () => {
     const clock = createTestClock();
     const gateway = await start({}, clock);
     drift = DRIFT;
-    const found: number[] = [];
     for (let index = 0; index < 8; index += 1) {
       clock.advance(8 * 60 * 60);
       expect(await statuses(gateway, 1)).toEqual([502]);
