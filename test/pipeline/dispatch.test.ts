@@ -43,7 +43,7 @@ describe('a documented request', () => {
     expect(trace).toMatchObject({ operation: 'listThings', caller: 'alice', requests: { outcome: 'passed' } });
     expect(next.asked[0]).toMatchObject({
       principal: { name: 'alice' },
-      audience: 'caller:verified:name:alice',
+      audience: 'caller:verified:user:alice',
       delegated: true,
       trace,
       clientGone,

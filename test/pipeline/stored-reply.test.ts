@@ -40,7 +40,7 @@ describe('a page', () => {
     expect(entry).toMatchObject({
       tags: ['things', 'node:1', 'node:2'],
       pageCount: 3,
-      filledBy: 'caller:verified:name:alice',
+      filledBy: 'caller:verified:user:alice',
       validity: 'valid',
       carriesPrivate: false,
     });

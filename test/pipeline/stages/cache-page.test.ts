@@ -465,7 +465,7 @@ describe('a shared page', () => {
     await ask(handle, asAlice);
     const { trace } = await ask(handle, asBob);
     await until(() => background.length === 1);
-    expect(next.asked[1]).toMatchObject({ audience: 'caller:verified:name:bob', principal: { name: 'bob' } });
+    expect(next.asked[1]).toMatchObject({ audience: 'caller:verified:user:bob', principal: { name: 'bob' } });
     expect(trace.cache?.status).toBe('hit');
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
   });

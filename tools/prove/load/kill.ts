@@ -71,10 +71,11 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
       const counts = await running.stop();
       sent += counts.sent;
       for (const [text, count] of counts.wrong) faults.push(`wrong: ${text} (${count} ×)`);
-      for (const fault of damagedFiles(join(gateway.folder, '.portico'), files)) faults.push(`kill ${kill}: ${fault}`);
+      for (const fault of damagedFiles(join(gateway.folder, '.portico', 'demo'), files))
+        faults.push(`kill ${kill}: ${fault}`);
       const comments = countComments(gateway.folder);
       if (comments < confirmed) faults.push(`kill ${kill}: ${confirmed - comments} confirmed comments are lost`);
-      const inLedger = await countInLedger(gateway.folder);
+      const inLedger = await countInLedger(gateway.folder, '.portico/demo');
       const isNew = inLedger - stored;
       const due = recorded.filter((at) => at <= killedAt - lossMs).length;
       if (isNew < due) faults.push(`kill ${kill}: the ledger lost ${due - isNew} violations older than ${lossMs} ms`);

@@ -149,8 +149,8 @@ export function megabytes(bytes = 0): string {
 }
 
 /** Returns how many requests for questions violated the contract, according to the ledger file. */
-export async function countInLedger(folder: string): Promise<number> {
-  const reader = openLedgerFile(join(folder, '.portico/ledger.db'));
+export async function countInLedger(folder: string, state = '.portico'): Promise<number> {
+  const reader = openLedgerFile(join(folder, state, 'ledger.db'));
   try {
     const { entries } = await reader.snapshot();
     return entries
