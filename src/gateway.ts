@@ -135,7 +135,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, metrics, learning, ledger, upstreams, shared } = current.services;
+  const { ladder, ladderFile, overrides, trail, metrics, learning, ledger, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
   const drift = createDriftWatch({
@@ -217,6 +217,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       edges.close();
       await ladderFile.written();
       await overrides.written();
+      await trail.written();
       learning.close();
       await ledger.close();
       await current.services.tracing?.close(exportMs);

@@ -70,8 +70,10 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
     purge,
     reload: () => reload('admin'),
-    overrides: createOverridesRouter(services.overrides),
+    overrides: createOverridesRouter(services.overrides, services.trail),
     console: (req, res, next) => operatorConsole(req, res, next),
+    trail: services.trail,
+    clock,
     logger,
   });
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();

@@ -34,6 +34,7 @@ import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from './features/assemble-ladder.ts';
 import { assembleLedger } from './features/assemble-ledger.ts';
 import { assembleOverrides } from './features/assemble-overrides.ts';
+import { type AssembledTrail, assembleTrail } from './features/assemble-trail.ts';
 import { type Acceptance, baselineFollower } from './features/baseline.ts';
 import { createLearning, type Learning } from './features/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
@@ -53,6 +54,8 @@ export interface LastingServices {
   readonly ladderFile: LadderFile;
   /** The ladder state shared by all gateways. Undefined if no state is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
+  /** The record of all changes on the admin side. */
+  readonly trail: AssembledTrail;
   readonly overrides: Overrides;
   /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
@@ -162,9 +165,11 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       spansFailed: () => tracing.counts().failed,
       spansDropped: () => tracing.counts().dropped,
     });
-  const ladderParts = { clock, logger, metrics, isAccepted: first.accepts, shared };
+  const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
+  const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
-  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
+  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides.active, {
+    trail,
     clock,
     logger,
     shared,
@@ -179,6 +184,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladder,
     ladderFile,
     ladderDocument,
+    trail,
     overrides,
     overridesDocument,
     learning: createLearning({

@@ -15,7 +15,6 @@ import type { Observations } from '../learn/observations/observations.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import type { StoredOverrides } from '../overrides/override-files.ts';
 import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
 import {
   loadRoles,
@@ -29,7 +28,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from './features/assemble-ladder.ts';
-import { readStoredOverrides } from './features/assemble-overrides.ts';
+import { readStoredOverrides, type StoredOverrides } from './features/assemble-overrides.ts';
 
 /** Everything that is read and compiled before the services are created. */
 export interface Start {

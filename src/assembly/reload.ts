@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { changedKeys } from '../config/changed-keys.ts';
 import type { ReloadResult, SettingsReading } from '../config/load-settings.ts';
+import { reloadNote } from '../config/reload-note.ts';
 import type { Settings } from '../config/settings.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
@@ -58,7 +59,7 @@ export function createReload(given: ReloadParts): Reload {
     });
     return running;
   };
-  return (trigger) => {
+  const request = (trigger: ReloadTrigger) => {
     if (running === undefined) return start(trigger);
     // The reload in progress may have read a file before its latest change, so another reload is needed.
     waiting ??= running.then(() => {
@@ -66,6 +67,17 @@ export function createReload(given: ReloadParts): Reload {
       return start(trigger);
     });
     return waiting;
+  };
+  return async (trigger) => {
+    const result = await request(trigger);
+    // The admin side records its own reloads, because it knows the operator.
+    if (trigger === 'signal' || trigger === 'program') {
+      const { trail } = given.current().services;
+      const origin = { at: given.parts.clock(), actor: 'process', way: trigger } as const;
+      const { outcome = 'done', ...details } = reloadNote(result);
+      void trail.record({ ...origin, action: 'reload', outcome, ...details });
+    }
+    return result;
   };
 }
 

@@ -13,6 +13,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { Instance } from '../redis/instance-facts.ts';
 import type { ContractPlace } from '../report/report.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
+import type { AuditTrail } from '../trail/audit-trail.ts';
 import type { UpstreamStats } from '../upstream/upstream-stats.ts';
 import type { GateHistory } from '../upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
@@ -44,10 +45,15 @@ export interface ConsoleSources {
   /** Returns the location in the contract that a ledger entry's violation refers to. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
-    /** Undoes the ladder's step for one check in all processes and gateways. Returns false if there is no such step. */
-    lift(operation: string, check: CheckName): boolean | Promise<boolean>;
+    /**
+     * Undoes the ladder's step for one check in all processes and gateways. Returns the move that was undone, or
+     * undefined if there is no such step.
+     */
+    lift(operation: string, check: CheckName): Promise<string | undefined>;
   };
   readonly overrides: Overrides;
+  /** The record of all changes on the admin side. */
+  readonly trail: Pick<AuditTrail, 'entries'>;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. */
   readonly explain: (request: { method: string; target: string; as?: string }) => Promise<readonly string[]>;

@@ -15,6 +15,10 @@ import { upstreamView } from './upstream-view.ts';
 import { createViolationsApi } from './violations-api.ts';
 import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
 import { membersOf } from '../lib/plain-object.ts';
+import { reloadNote } from '../config/reload-note.ts';
+import { auditEntryJson } from '../trail/audit-entry.ts';
+import { SHOWN_ENTRIES } from '../trail/audit-file.ts';
+import { noteAudit } from '../trail/audit-requests.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
@@ -43,7 +47,9 @@ export function createApi(sources: ConsoleSources): Router {
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
     // A refused reload is not an HTTP error, because the page shows why the reload was refused.
-    res.json(await sources.reload());
+    const result = await sources.reload();
+    noteAudit(res, reloadNote(result));
+    res.json(result);
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
   router.get('/explain', async ({ query }, res) => {
@@ -62,9 +68,16 @@ export function createApi(sources: ConsoleSources): Router {
     const { operation, check } = membersOf(body);
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
       res.status(400).json({ error: 'Provide an operation and a check.' });
-    } else if (!(await sources.ladder.lift(operation, check as CheckName))) {
-      res.status(409).json({ error: 'This check already has its configured level.' });
-    } else res.json({ lifted: { operation, check } });
+    } else {
+      const known = sources.operations.some(({ id }) => id === operation);
+      noteAudit(res, { subject: { operation: known ? operation : 'unknown', check } });
+      const move = await sources.ladder.lift(operation, check as CheckName);
+      if (move === undefined) res.status(409).json({ error: 'This check already has its configured level.' });
+      else {
+        noteAudit(res, { before: { move } });
+        res.json({ lifted: { operation, check } });
+      }
+    }
   });
 
   router.get('/fleet', async (_req, res) => {
@@ -73,16 +86,26 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ hours: FLEET_HOURS, instances: instances?.() ?? [], replicas: snapshot.replicas ?? [] });
   });
 
-  router.use('/overrides', createOverridesRouter(sources.overrides, [guard]));
+  router.use('/overrides', createOverridesRouter(sources.overrides, sources.trail, [guard]));
+
+  router.get('/audit', async (_req, res) => {
+    res.json({ shown: SHOWN_ENTRIES, entries: (await sources.trail.entries()).map(auditEntryJson).toReversed() });
+  });
 
   router.get('/cache', async ({ query }, res) => {
     res.json(await sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
   });
   router.post('/cache/purge', ...writes, async ({ body }, res) => {
     const { all, tag } = membersOf(body);
-    if (all === true) res.json({ purged: await sources.purge('all') });
-    else if (typeof tag === 'string' && tag !== '') res.json({ purged: await sources.purge([tag]) });
-    else res.status(400).json({ error: 'Provide a tag, or set all to true.' });
+    const tags = all === true ? 'all' : typeof tag === 'string' && tag !== '' ? [tag] : undefined;
+    if (tags === undefined) {
+      res.status(400).json({ error: 'Provide a tag, or set all to true.' });
+      return;
+    }
+    noteAudit(res, { subject: { tags } });
+    const purged = await sources.purge(tags);
+    noteAudit(res, { after: { purged } });
+    res.json({ purged });
   });
 
   router.use((_req, res) => void res.status(404).json({ error: 'There is no console data at this path.' }));

@@ -14,8 +14,16 @@ import { withLatestDrift } from '../report/release-drift.ts';
 import { fixOf } from '../report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { membersOf } from '../lib/plain-object.ts';
+import { containsCredential } from '../privacy/secret-text.ts';
+import { noteAudit } from '../trail/audit-requests.ts';
 
 const PAGE_SIZE = 25;
+/** The number of characters in a fingerprint. */
+const MAX_FINGERPRINT = 16;
+
+/** The parts of an acceptance that the audit trail records. */
+const detailsOf = ({ reason, owner, expires }: AcceptedViolation) => ({ reason, owner, expires });
+
 const OUTAGE = 'This is a failure of the upstream. Fix it instead of accepting it.';
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
@@ -30,6 +38,10 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const wanted = { history: true, ...(replica !== '' && { replica }) };
     const snapshot = withLatestDrift(await ledger.snapshot(wanted), release === '' ? undefined : release);
     return { snapshot, rows: violationRows(snapshot, baseline?.read(), clock(), release) };
+  };
+  const storedOf = (fingerprint: string) => {
+    const known = baseline?.read().accepted.find((one) => one.fingerprint === fingerprint);
+    return known && detailsOf(known);
   };
   const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
 
@@ -94,6 +106,8 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
 
   router.post('/:fingerprint/withdraw', writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
+    const before = storedOf(fingerprint);
+    noteAudit(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) }, ...(before && { before }) });
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
       return;
@@ -109,6 +123,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
 
   router.post('/:fingerprint/accept', writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
+    noteAudit(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) } });
     const { rows } = await read();
     const row = rows.find((one) => one.fingerprint === fingerprint);
     if (row === undefined) {
@@ -129,6 +144,8 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.status(400).json({ error: form.message, field: form.field });
       return;
     }
+    const before = storedOf(fingerprint);
+    noteAudit(res, { ...(before && { before }), after: detailsOf(form.accepted) });
     try {
       await baseline.accept(form.accepted);
       res.json({ accepted: form.accepted });
@@ -160,6 +177,7 @@ export function readAcceptRequest(
   const expires = textOf(end);
   if (reason === '' || reason.length > MAX.reason)
     return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
+  if (containsCredential(reason)) return refuse('reason', 'The reason must not contain a credential.');
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
   // An invalid date is refused, because otherwise the acceptance would never expire.

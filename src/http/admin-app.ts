@@ -5,11 +5,16 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
 import { adminRequestFields, logAdminRequests } from './admin-log.ts';
+import { reloadNote } from '../config/reload-note.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
 import { StoreUnavailable } from '../ledger/ledger-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
+import type { Clock } from '../lib/clock.ts';
 import { membersOf } from '../lib/plain-object.ts';
+import { auditEntryJson } from '../trail/audit-entry.ts';
+import { auditRequests, noteAudit } from '../trail/audit-requests.ts';
+import type { AuditTrail } from '../trail/audit-trail.ts';
 
 /** Whether the gateway is ready and, if not, why. */
 export interface Readiness {
@@ -32,6 +37,9 @@ export interface AdminAppServices {
   readonly overrides: RequestHandler;
   /** The console, served under `/console`. Undefined if the console is disabled. */
   readonly console?: RequestHandler;
+  /** The record of all changes on the admin side. */
+  readonly trail: Pick<AuditTrail, 'record' | 'entries'>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -43,6 +51,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   const acceptsGzip = createAcceptsGzip();
   const guard = createAdminGuard(services.guard);
   app.use(logAdminRequests(services.logger));
+  app.use(auditRequests(services.trail, services.clock));
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
@@ -76,9 +85,13 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.post('/cache/purge', guard, express.json({ limit: 65_536 }), purge(services));
   app.post('/reload', guard, async (_req, res) => {
     const result = await services.reload();
+    noteAudit(res, reloadNote(result));
     res.status(result.outcome === 'applied' ? 200 : 422).json(result);
   });
   app.use('/overrides', guard, services.overrides);
+  app.get('/audit', guard, async (_req, res) => {
+    res.json({ entries: (await services.trail.entries()).map(auditEntryJson).toReversed() });
+  });
   if (services.console !== undefined) {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
     app.get('/console/sign-out', createSignOut(services.guard.token));
@@ -99,7 +112,11 @@ function purge(services: AdminAppServices): RequestHandler {
       res.status(400).json({ error: 'Send {"all": true} or {"tags": ["questions", "node:17"]}.' });
       return;
     }
-    res.json({ purged: await services.purge(all === true ? 'all' : (tags as string[])) });
+    const wanted = all === true ? 'all' : (tags as string[]);
+    noteAudit(res, { subject: { tags: wanted } });
+    const purged = await services.purge(wanted);
+    noteAudit(res, { after: { purged } });
+    res.json({ purged });
   };
 }
 

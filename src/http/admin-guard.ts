@@ -6,6 +6,8 @@ import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createLruMap } from '../lib/bounded-maps.ts';
 import { networkOf } from '../lib/network-address.ts';
+import { noteAudit } from '../trail/audit-requests.ts';
+import { operatorName } from '../trail/operator-name.ts';
 
 /** Options for access control on the admin side. Health checks and metrics require no token. */
 export interface AdminGuardOptions {
@@ -71,6 +73,7 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
     } else if (token === undefined && !LOOPBACK_HOST.test(host)) {
       refuse(403, 'Use a loopback name for the admin side, for example 127.0.0.1.');
     } else if (token === undefined) {
+      noteAudit(res, { actor: 'loopback without token', by: nameIn(req) });
       next();
     } else if (attempt.token === undefined) {
       res.set('WWW-Authenticate', CHALLENGES);
@@ -81,12 +84,16 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
       const isCorrect = sameText(attempt.token, token);
       const known = isCorrect && wasUsedRecently(from, now);
       const limited = known ? undefined : failures.begin(from, '', now);
+      if (!isCorrect || limited !== undefined) noteAudit(res, { action: 'sign in' });
       if (limited !== undefined) {
         res.set('Retry-After', String(limited.retryAfterSeconds));
         refuse(429, 'Too many wrong tokens from this address; wait a minute.');
       } else if (isCorrect) {
         if (!known) failures.withdraw(from, '', now);
         lastUse.set(from, now);
+        const name = nameIn(req);
+        // An operator who has entered the token as the name as well must not find it in the audit trail.
+        noteAudit(res, { actor: 'token', by: name === token ? undefined : name, signedIn: !known });
         next();
       } else {
         res.set('WWW-Authenticate', CHALLENGES);
@@ -163,6 +170,11 @@ function tokenIn(authorization: string): string {
   return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }
 
+/** Returns the name that an operator entered together with the token. */
+function nameIn({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return operatorName(parseBasicCredentials(headers.authorization ?? '')?.name);
+}
+
 // This text appears only if a token is configured. Without one, the browser does not ask for a password.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
@@ -170,6 +182,7 @@ const SIGN_IN =
 
 /** Refuses an operator's request. Browsers receive a small page. Other clients receive JSON. */
 function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
+  noteAudit(res, { reason: text });
   res.status(status);
   if (!(req.headers.accept ?? '').includes('text/html')) {
     res.json({ error: text });

@@ -1,30 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
-import { changeId, type Operator, type Override, overrideId } from './override.ts';
-import { type OverrideFiles, SHOWN_EVENTS, type StoredOverrides, type OverrideEvent } from './override-files.ts';
+import type { Origin } from '../trail/audit-entry.ts';
+import { changeId, type Override, overrideId } from './override.ts';
+import { EXPIRY, type OverrideEvent } from './override-event.ts';
+import type { OverrideFiles } from './override-files.ts';
 import { type OverrideFault, type OverrideRules, readOverride } from './read-override.ts';
 
 /** The temporary changes that operators have made to individual operations ("break glass"). */
 export interface Overrides {
   /** Returns the active overrides for one operation or for all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
-  /** Returns the latest events in the audit trail, oldest first. */
-  events(): readonly OverrideEvent[];
   /** Sets an override, replacing any override with the same id. Returns all errors if the request is invalid. */
-  set(request: unknown, operator: Operator): Override | readonly OverrideFault[];
+  set(request: unknown, origin: Origin): Override | readonly OverrideFault[];
   /**
    * Ends the operation's override with this change id (see `changeId`), or all of the operation's overrides. Returns
    * the overrides that were ended.
    */
-  end(operation: string, change: string | undefined, operator: Operator): readonly Override[];
+  end(operation: string, change: string | undefined, origin: Origin): readonly Override[];
   /** Ends all overrides whose end time has passed. */
   expire(): void;
   /** Returns all stored overrides. They may include overrides whose end time has just passed. */
   stored(): readonly Override[];
   /** Replaces the overrides after other gateways have changed them. */
   adopt(next: readonly Override[]): void;
-  /** Replaces the recent events with those of all gateways, oldest first. */
-  adoptEvents(next: readonly OverrideEvent[]): void;
   /** From now on, applies these rules to requests for overrides. */
   configure(rules: OverrideRules): void;
   /** Calls `listener` with the id of an operation whenever its overrides change. */
@@ -37,10 +35,10 @@ export interface Overrides {
 
 /** The dependencies of the overrides. */
 interface OverridesParts {
-  readonly stored: StoredOverrides;
+  readonly stored: readonly Override[];
   readonly files: OverrideFiles;
-  /** Called for each change so that it can be logged. */
-  readonly onEvent: (event: OverrideEvent) => void;
+  /** Called for each change. Adds it to the audit trail. Resolves to false if that failed. */
+  readonly record: (event: OverrideEvent) => Promise<boolean>;
   readonly clock: Clock;
 }
 
@@ -54,54 +52,53 @@ export const MAX_OVERRIDES = 100;
 const MAX_WAIT_MS = 1000;
 
 /** Creates the overrides from the stored state. Requests are refused until `configure` has been called. */
-export function createOverrides({ stored, files, onEvent, clock }: OverridesParts): Overrides {
+export function createOverrides({ stored, files, record, clock }: OverridesParts): Overrides {
   const listeners: ((operation: string) => void)[] = [];
   let rules: OverrideRules = { operations: new Map(), maxHours: 0 };
-  let all = stored.active;
-  let events = stored.events;
+  let all = stored;
   let rearm: (() => void) | undefined;
 
   const apply = (next: readonly Override[], event: OverrideEvent) => {
     all = next;
-    events = [...events, event].slice(-SHOWN_EVENTS);
-    files.record(event, all);
-    onEvent(event);
+    files.replace(all, record(event));
     for (const listener of listeners) listener(event.override.operation);
     rearm?.();
   };
-  const finish = (override: Override, event: Pick<OverrideEvent, 'event' | 'endedBy'>) => {
+  const finish = (override: Override, event: Pick<OverrideEvent, 'event' | 'origin'>) => {
     const next = all.filter((one) => one !== override);
     apply(next, { ...event, at: clock(), override });
   };
   const expire = () => {
     const now = clock();
-    for (const override of all.filter(({ until }) => until <= now)) finish(override, { event: 'expired' });
+    for (const override of all.filter(({ until }) => until <= now))
+      finish(override, { event: 'expired', origin: EXPIRY });
   };
   return {
     active(operation) {
       const now = clock();
       return all.filter((one) => one.until > now && (operation === undefined || one.operation === operation));
     },
-    events: () => events,
-    set(request, { by, from }) {
+    set(request, origin) {
       expire();
       const now = clock();
       const read = readOverride(request, rules, now);
       if (!('operation' in read)) return read;
-      const override: Override = { ...read, by: read.by ?? by, from, setAt: now };
+      const by = read.by ?? origin.by;
+      const override: Override = { ...read, by, from: origin.from, setAt: now };
       const others = all.filter((one) => overrideId(one) !== overrideId(override));
       if (others.length >= MAX_OVERRIDES)
         return [{ field: '', message: `There are already ${MAX_OVERRIDES} overrides. End one first.` }];
-      const event = others.length < all.length ? 'changed' : 'set';
-      apply([...others, override], { event, at: now, override });
+      const before = all.find((one) => overrideId(one) === overrideId(override));
+      const told = { at: now, override, origin: { ...origin, by } };
+      apply([...others, override], before ? { ...told, event: 'changed', before } : { ...told, event: 'set' });
       return override;
     },
-    end(operation, change, endedBy) {
+    end(operation, change, origin) {
       expire();
       const ended = all.filter(
         (one) => one.operation === operation && (change === undefined || changeId(one) === change),
       );
-      for (const override of ended) finish(override, { event: 'ended', endedBy });
+      for (const override of ended) finish(override, { event: 'ended', origin });
       return ended;
     },
     expire,
@@ -116,9 +113,6 @@ export function createOverrides({ stored, files, onEvent, clock }: OverridesPart
         for (const listener of listeners) listener(operation);
       }
       rearm?.();
-    },
-    adoptEvents(next) {
-      events = next.slice(-SHOWN_EVENTS);
     },
     configure(next) {
       rules = next;

@@ -24,7 +24,7 @@ export type OverrideChange =
   /** Refuses every request for the operation. */
   | { readonly kind: 'disable' };
 
-/** The operator who makes a change. */
+/** The operator who set an override. */
 export interface Operator {
   /** The name that the operator gave. Portico cannot verify it. */
   readonly by: string | undefined;

@@ -1,31 +1,41 @@
-import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler, type Response, type Router } from 'express';
-import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import type { Overrides } from './create-overrides.ts';
-import type { Operator } from './override.ts';
-import { eventJson, overrideJson } from './override-files.ts';
-import { operatorName, type OverrideFault } from './read-override.ts';
+import type { AuditTrail } from '../trail/audit-trail.ts';
+import { noteAudit, originOf } from '../trail/audit-requests.ts';
+import { overrideEventJson } from './override-event.ts';
+import { overrideJson } from './override-files.ts';
+import { operatorName } from '../trail/operator-name.ts';
+import type { OverrideFault } from './read-override.ts';
 import { membersOf } from '../lib/plain-object.ts';
 
 const MAX_BODY_BYTES = 65_536;
+
+/** The maximum number of events in a response. */
+const SHOWN_EVENTS = 100;
 
 /**
  * Creates the router that lets operators list, set and end overrides, both on the admin side and in the console.
  * `guard` protects the changes. In a response, `stored` is false if a change took effect but could not be written to
  * the file.
  */
-export function createOverridesRouter(overrides: Overrides, guard: readonly RequestHandler[] = []): Router {
+export function createOverridesRouter(
+  overrides: Overrides,
+  trail: Pick<AuditTrail, 'entries'>,
+  guard: readonly RequestHandler[] = [],
+): Router {
   const router = express.Router();
   // The guard must run before the request body is read.
   const writes = [...guard, express.json({ limit: MAX_BODY_BYTES })];
-  router.get('/', (_req, res) => {
-    const events = overrides.events().map(eventJson).toReversed();
-    res.json({ overrides: overrides.active().map(overrideJson), events });
+  router.get('/', async (_req, res) => {
+    const events = (await trail.entries()).flatMap((entry) => overrideEventJson(entry) ?? []).slice(-SHOWN_EVENTS);
+    res.json({ overrides: overrides.active().map(overrideJson), events: events.toReversed() });
   });
   router.post('/', ...writes, async (req, res) => {
-    const set = overrides.set(req.body, operatorOf(req));
-    if ('operation' in set) res.json({ override: overrideJson(set), stored: await overrides.written() });
-    else refuse(res, set);
+    const set = overrides.set(req.body, originOf(req, res));
+    if ('operation' in set) {
+      noteAudit(res, { needsNoEntry: true });
+      res.json({ override: overrideJson(set), stored: await overrides.written() });
+    } else refuse(res, set);
   });
   router.post('/end', ...writes, async (req, res) => {
     const { operation, change, by } = membersOf(req.body);
@@ -34,10 +44,13 @@ export function createOverridesRouter(overrides: Overrides, guard: readonly Requ
       refuse(res, [{ field: typeof operation === 'string' ? 'change' : 'operation', message }]);
       return;
     }
-    const operator = operatorOf(req);
-    const ended = overrides.end(operation, change, { ...operator, by: operatorName(by) ?? operator.by });
+    const origin = originOf(req, res);
+    const ended = overrides.end(operation, change, { ...origin, by: operatorName(by) ?? origin.by });
     if (ended.length === 0) res.status(404).json({ error: 'This operation has no such override.' });
-    else res.json({ ended: ended.map(overrideJson), stored: await overrides.written() });
+    else {
+      noteAudit(res, { needsNoEntry: true });
+      res.json({ ended: ended.map(overrideJson), stored: await overrides.written() });
+    }
   });
   return router;
 }
@@ -45,10 +58,4 @@ export function createOverridesRouter(overrides: Overrides, guard: readonly Requ
 function refuse(res: Response, faults: readonly OverrideFault[]): void {
   const error = faults.map(({ message }) => message).join(' ');
   res.status(400).json({ error, field: faults[0]?.field, faults });
-}
-
-/** Returns the operator who sent a request. Operators enter their name together with the admin token. */
-function operatorOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Operator {
-  const name = parseBasicCredentials(headers.authorization ?? '')?.name;
-  return { by: operatorName(name), from: socket.remoteAddress };
 }

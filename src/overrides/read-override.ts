@@ -3,6 +3,7 @@ import { closestName } from '../lib/closest-name.ts';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import { containsCredential } from '../privacy/secret-text.ts';
+import { lineOf, MAX_OPERATOR_NAME, operatorName } from '../trail/operator-name.ts';
 import { type OverrideTarget, whyWithoutEffect } from './override-effect.ts';
 import { OVERRIDABLE_CHECKS, type Override, OVERRIDE_KINDS, type OverrideChange } from './override.ts';
 
@@ -23,7 +24,7 @@ export interface OverrideRules {
 type RequestedOverride = OverrideChange & Pick<Override, 'operation' | 'reason' | 'by' | 'until'>;
 
 /** The limits that apply to every override. */
-export const OVERRIDE_LIMITS = { reason: 500, by: 100, maxStaleSeconds: (7 * DAY_MS) / 1000 } as const;
+export const OVERRIDE_LIMITS = { reason: 500, by: MAX_OPERATOR_NAME, maxStaleSeconds: (7 * DAY_MS) / 1000 } as const;
 
 /** The default limit on how stale a stored response may be, in seconds. */
 const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
@@ -125,22 +126,6 @@ const minutesOf = (value: unknown) => (typeof value === 'number' && value > 0 ? 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 const instantOf = (value: unknown) =>
   typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
-
-/** Returns the name of an operator, or undefined if it is absent or invalid. */
-export function operatorName(value: unknown): string | undefined {
-  const name = lineOf(value);
-  return name !== undefined && name.length <= OVERRIDE_LIMITS.by ? name : undefined;
-}
-
-/**
- * Returns the value if it is a single line of text, without leading or trailing spaces. Returns undefined for anything
- * else.
- */
-function lineOf(value: unknown): string | undefined {
-  const text = typeof value === 'string' ? value.trim() : '';
-  // Control characters and invisible characters could be used to forge lines in a log or on a terminal.
-  return text === '' || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text) ? undefined : text;
-}
 
 function meant(name: string, known: readonly string[]): string {
   const near = name.length > 100 ? undefined : closestName(name, known);

@@ -179,7 +179,7 @@ export const METRICS = {
     name: 'portico_upstream_address_requests_total',
     type: 'counter',
     labels: ['address', 'outcome'],
-    help: 'Requests to each of several addresses: succeeded, or failed with a 5xx status or without a response.',
+    help: 'Requests to each address of the upstream: succeeded, or failed with a 5xx status or without a response.',
   },
   circuit: {
     name: 'portico_upstream_circuit_open',

@@ -10,8 +10,8 @@ interface AddressSource {
   readonly address: string;
   readonly state: 'healthy' | 'ejected';
   readonly probe: 'passed' | 'failed' | undefined;
-  /** The number of requests by outcome. Undefined if the upstream has only one address. */
-  readonly requests?: { readonly succeeded: number; readonly failed: number };
+  /** The number of requests by outcome. */
+  readonly requests: { readonly succeeded: number; readonly failed: number };
 }
 
 /** A difference between two releases of the upstream. */
@@ -116,7 +116,7 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     addresses().map(({ address, state, probe }) => [{ address }, state === 'healthy' && probe !== 'failed'] as const),
   );
   readRows(METRICS.addressRequests, () =>
-    addresses().flatMap(({ address, requests = {} }) =>
+    addresses().flatMap(({ address, requests }) =>
       Object.entries(requests).map(([outcome, count]) => [{ address, outcome }, count] as const),
     ),
   );

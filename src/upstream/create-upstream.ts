@@ -21,7 +21,13 @@ import {
   type GateHistory,
   type GatePass,
 } from './upstream-gate.ts';
-import { type AddressChange, createAddressPool } from './pool/address-pool.ts';
+import {
+  type AddressChange,
+  createAddressPool,
+  type Outcome,
+  outcomeOfFailure,
+  outcomeOfStatus,
+} from './pool/address-pool.ts';
 import { createConnections } from './connections.ts';
 import { createHealthProbes } from './pool/health-probes.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
@@ -145,7 +151,15 @@ export function createUpstream(
       : createAddressPool([address.origin, ...limits.alternates.map(originOf)], options, clock, onAddress);
   const connections = pool?.connections ?? createConnections(address.origin, options);
   const proxy = pool?.proxy ?? createProxy(address.origin, options);
-  const single = { host: new URL(address.origin).host, connections, probe: undefined as AddressHealth['probe'] };
+  const single = {
+    host: new URL(address.origin).host,
+    connections,
+    probe: undefined as AddressHealth['probe'],
+    requests: { succeeded: 0, failed: 0 },
+  };
+  const tally = (outcome: Outcome) => {
+    if (outcome !== 'neutral') single.requests[outcome] += 1;
+  };
   const { path: probePath } = limits.probe;
   const probes =
     probePath === undefined || observesLimits
@@ -279,6 +293,7 @@ export function createUpstream(
     try {
       if (request.mode === 'buffered') {
         const response = await buffered(request, path, stop);
+        tally(outcomeOfStatus(response.status));
         done();
         return response;
       }
@@ -287,6 +302,7 @@ export function createUpstream(
         const hasWaited = admission instanceof Promise || request.upload !== undefined;
         if (hasWaited && !isStreamedUp(request)) gate.checkStreams(owner());
         const response = await streamed(request, path, stop);
+        tally(outcomeOfStatus(response.status));
         pass.stream(owner());
         response.body.onEnd(done);
         return { ...response, exceeded: exceeded() };
@@ -294,10 +310,12 @@ export function createUpstream(
       // A transparent body may take any amount of time, as long as bytes keep arriving. A separate limit applies to
       // pauses.
       const response = await transparent(request, path, stop, () => clearTimeout(timer));
+      tally(outcomeOfStatus(response.status));
       if (Buffer.isBuffer(response.body)) done();
       else continueAsStream(request, response.body, pass, done);
       return { ...response, exceeded: exceeded() };
     } catch (error) {
+      tally(outcomeOfFailure(error));
       exceeded();
       done(error instanceof UpstreamFailure ? error : new UpstreamFailure('aborted'));
       throw error;
@@ -341,6 +359,7 @@ export function createUpstream(
             inFlight: gate.stats().inFlight,
             retrySeconds: 0,
             probe: single.probe,
+            requests: { ...single.requests },
           },
         ],
       }),

@@ -12,8 +12,8 @@ export interface AddressHealth {
   readonly retrySeconds: number;
   /** The result of the latest probes. Undefined if probes are not configured or none has finished yet. */
   readonly probe: 'passed' | 'failed' | undefined;
-  /** The number of requests since startup, by outcome. Undefined if the upstream has only one address. */
-  readonly requests?: { readonly succeeded: number; readonly failed: number };
+  /** The number of requests since startup, by outcome. */
+  readonly requests: { readonly succeeded: number; readonly failed: number };
 }
 
 /** The health of the upstream. It is independent of the gateway's own readiness. */

@@ -23,7 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['privacy'],
   ['model'],
   ['errors', 'files'],
-  ['redis'],
+  ['redis', 'trail'],
   FEATURES,
   ['pipeline', 'config'],
   ['http', 'console', 'walk', 'doctor', 'audit'],

@@ -29,6 +29,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         // time.
         await soon(page, page.waitForRequest(/api\/traffic/));
         expect(await page.getByText(GONE, { exact: true }).count()).toBe(1);
+        await page.getByText(/It has not responded since \d\d:\d\d:\d\d\. The console keeps trying\./).waitFor();
         expect(await page.locator('main tr').count()).toBe(before);
         expect(await axeFindings(page)).toEqual([]);
         await back();
@@ -55,9 +56,31 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
           await page.evaluate(`location.hash = '#/${name}'`);
           await page.locator(`nav a[href='#/${name}'][aria-current]`).waitFor();
           await page.getByText(GONE, { exact: true }).first().waitFor();
+          // A page that has no data yet says so.
+          await page
+            .locator('main')
+            .getByText(name === 'upstream' ? 'Circuit' : 'There is nothing to show until the gateway responds.')
+            .first()
+            .waitFor();
           expect(await page.getByText('ready', { exact: true }).count()).toBe(0);
           expect(await page.title()).toMatch(/^Not responding: /);
         }
+      },
+      OPTIONS,
+    );
+  });
+
+  it('is not empty if the gateway has gone before it responded for the first time', async () => {
+    await visit(
+      '#/traffic',
+      async (page) => {
+        const back = await cutOff(page);
+        await page.reload();
+        await page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor();
+        await page.getByText(/It has not responded since/).waitFor();
+        await page.getByText('There is nothing to show until the gateway responds.').waitFor();
+        await back();
+        await soon(page, page.locator('main tr').filter({ visible: true }).first().waitFor());
       },
       OPTIONS,
     );

@@ -38,7 +38,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
       await row.getByText('configured: enforce').waitFor();
       await row.getByText(/demoted after 3 of 3 checks failed/).waitFor();
       await page.getByRole('button', { name: 'Lift the demotion of responses for listQuestions' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click();
       await row.getByText('enforced:').waitFor();
       await page.getByRole('button', { name: /Lift the demotion/ }).waitFor({ state: 'detached' });
     });

@@ -5,6 +5,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
+import { overrideEventJson } from '../../src/overrides/override-event.ts';
+import { parseAuditEntry } from '../../src/trail/audit-entry.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { watchTimers } from '../builders/watch-timers.ts';
 
@@ -46,7 +48,7 @@ const trail = () =>
   readFileSync(file.replace('.json', '-audit.jsonl'), 'utf8')
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+    .map((line) => overrideEventJson(parseAuditEntry(line) ?? expect.unreachable()) as Record<string, unknown>);
 
 describe('an override of a level', () => {
   it('applies to the next request, and ends when the operator ends it', async () => {
@@ -261,7 +263,10 @@ describe('overrides', () => {
     const { overrides } = gateway.gateway.services;
     const operations = ['listIdeas', 'listQuestions', 'listArticles', 'listActions'];
     for (const operation of operations)
-      overrides.set({ operation, kind: 'disable', reason: 'INC-17', forMinutes: 5 }, { by: 'bob', from: undefined });
+      overrides.set(
+        { operation, kind: 'disable', reason: 'INC-17', forMinutes: 5 },
+        { actor: 'process', by: 'bob', way: 'program' },
+      );
     await gateway.close();
     expect(trail().map((event) => event['operation'])).toEqual(operations);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({

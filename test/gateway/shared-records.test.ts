@@ -97,7 +97,10 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
   const set = (gateway: TestGateway, body: object) => gateway.admin('/overrides', { method: 'POST', body });
-  const events = ({ gateway }: TestGateway) => gateway.services.overrides.events().map(({ event }) => event);
+  const events = ({ gateway }: TestGateway) =>
+    gateway.services.trail
+      .latest()
+      .flatMap(({ action }) => (action.startsWith('override ') ? action.slice('override '.length) : []));
   const isDisabled = (gateway: TestGateway) => gateway.gateway.services.overrides.active().length > 0;
 
   it('include overrides, which apply at every gateway once one of them has been told', async () => {

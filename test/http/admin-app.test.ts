@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, it } from 'vitest';
 import { type AdminAppServices, createAdminApp } from '../../src/http/admin-app.ts';
+import { createAuditTrail } from '../../src/trail/audit-trail.ts';
 import { createLogger } from '../../src/telemetry/logs.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { readText, ROOT } from '../readme/tables.ts';
@@ -30,6 +31,8 @@ async function admin(more: Partial<AdminAppServices> = {}) {
       },
       reload: () => Promise.resolve({ outcome: 'applied', changed: [], warnings: [] }),
       overrides: (_req, res) => void res.json({}),
+      trail: createAuditTrail({ stored: [], files: undefined, onEntry: () => undefined, onError: () => undefined }),
+      clock: () => 1_700_000_000_000,
       logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
       ...more,
     }),

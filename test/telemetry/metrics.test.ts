@@ -285,7 +285,12 @@ describe('metrics', () => {
       probe: 'failed',
       requests: { succeeded: 3, failed: 2 },
     } as const;
-    metrics.watch({ upstreamAddresses: () => [{ address: 'a:1', state: 'healthy', probe: undefined }, address] });
+    metrics.watch({
+      upstreamAddresses: () => [
+        { address: 'a:1', state: 'healthy', probe: undefined, requests: { succeeded: 0, failed: 0 } },
+        address,
+      ],
+    });
     metrics.watch({ upstreamHealthy: () => true, upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }) });
     dropped = 4;
     await metrics.exposition();

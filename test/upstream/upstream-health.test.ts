@@ -7,6 +7,7 @@ const address = (more: Partial<AddressHealth> = {}): AddressHealth => ({
   inFlight: 0,
   retrySeconds: 0,
   probe: undefined,
+  requests: { succeeded: 0, failed: 0 },
   ...more,
 });
 

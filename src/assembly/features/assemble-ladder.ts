@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { CHECK_NAMES } from '../../model/checks.ts';
 import type { LedgerReader } from '../../model/ledger-entry.ts';
 import type { SharedDocument } from '../../redis/shared-document.ts';
+import type { AuditTrail } from '../../trail/audit-trail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
@@ -44,15 +45,21 @@ export function assembleLadder(
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
     readonly shared: SharedState | undefined;
+    readonly trail: Pick<AuditTrail, 'record'>;
   },
 ): AssembledLadder {
-  const { clock, logger, metrics, isAccepted, shared } = parts;
+  const { clock, logger, metrics, isAccepted, shared, trail } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
     // If a newer step has replaced this one in the meantime, for example because a promotion was lifted in the console,
     // the newer step stays in effect.
-    onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
+    onRemoved: (step) => {
+      const { operation, check, move } = step;
+      if (!ladder.lift(operation, check, step)) return;
+      const subject = { operation, check, move };
+      void trail.record({ at: clock(), action: 'lift', outcome: 'done', actor: 'process', way: 'file', subject });
+    },
   });
   const ladder: Ladder = createLadder({
     ...ladderSetup(settings, start.contract, isAccepted),

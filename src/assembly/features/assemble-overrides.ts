@@ -3,30 +3,38 @@ import type { Settings } from '../../config/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { overrideTarget } from '../../pipeline/stage.ts';
 import { createOverrides, type Overrides } from '../../overrides/create-overrides.ts';
+import { EXPIRY, type OverrideEvent, auditEntryOf } from '../../overrides/override-event.ts';
 import {
   createOverrideFiles,
-  type OverrideFiles,
-  readOverrideFiles,
-  SHOWN_EVENTS,
-  type StoredOverrides,
-  formatEvent,
   formatOverrides,
   overrideJson,
-  type OverrideEvent,
-  parseEvent,
   parseOverrides,
+  readOverrideFile,
 } from '../../overrides/override-files.ts';
 import { mergeOverrides, type Override } from '../../overrides/override.ts';
 import type { OverrideRules } from '../../overrides/read-override.ts';
 import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
-import { openSharedTrail, type SharedDocument } from '../../redis/shared-document.ts';
+import type { SharedDocument } from '../../redis/shared-document.ts';
+import type { AuditEntry } from '../../trail/audit-entry.ts';
+import { readTrailFiles, trailFilesOf } from '../../trail/audit-file.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
+import type { AssembledTrail } from './assemble-trail.ts';
 import { readStateFile, whyNotStored } from './state-files.ts';
 
-/** Reads the stored overrides. Throws a StartFault if the file is invalid. */
+/** The contents of the override files at startup. */
+export interface StoredOverrides {
+  readonly active: readonly Override[];
+  /** The latest entries in the audit trail, oldest first. */
+  readonly entries: readonly AuditEntry[];
+}
+
+/** Reads the stored overrides and the audit trail. Throws a StartFault if a file is invalid. */
 export function readStoredOverrides(settings: Settings): StoredOverrides {
   const words = { kind: 'overrides file', start: 'without overrides' };
-  return readStateFile(settings, 'overrides', words, readOverrideFiles);
+  return readStateFile(settings, 'overrides', words, (file) => ({
+    active: readOverrideFile(file),
+    entries: readTrailFiles(trailFilesOf(file)),
+  }));
 }
 
 /** A gateway's overrides, and the document through which gateways share them. */
@@ -39,57 +47,45 @@ interface AssembledOverrides {
 /** The name of the document that contains the overrides of all gateways. */
 const DOCUMENT = 'overrides';
 
-/** The maximum number of events in the shared audit trail. */
-const MAX_SHARED_EVENTS = 1_000;
-
 /** Creates the overrides from their stored state. Nothing is written until an override is added, changed or ended. */
 export function assembleOverrides(
   settings: Settings,
-  stored: StoredOverrides,
+  stored: readonly Override[],
   parts: {
     readonly clock: Clock;
     readonly logger: Logger;
     readonly shared: SharedState | undefined;
+    readonly trail: AssembledTrail;
   },
 ): AssembledOverrides {
-  const { clock, logger, shared } = parts;
+  const { clock, logger, shared, trail } = parts;
   const files = createOverrideFiles(settings.overrides.file, (error) =>
     logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
   );
-  const create = (used: OverrideFiles) =>
-    createOverrides({ stored, files: used, onEvent: (event) => logEvent(logger, event), clock });
-  if (shared === undefined) return { overrides: create(files), document: undefined };
-
-  const trail = openSharedTrail(shared.redis, 'overrides-trail', MAX_SHARED_EVENTS, SHOWN_EVENTS);
-  const readTrail = async () => {
-    const lines = await trail.read();
-    if (lines === undefined) return;
-    const found = lines.flatMap((line) => parseEvent(line) ?? []);
-    // Events that Redis has lost are added again. If the trail contains as many events as can be shown, older events
-    // have been dropped from it on purpose and are not added.
-    const startsAt = found.length < SHOWN_EVENTS ? 0 : (found[0]?.at ?? 0);
-    const missing = overrides
-      .events()
-      .map(sharedEvent)
-      .filter((event) => event.at > startsAt && !lines.includes(formatEvent(event).trim()));
-    for (const event of missing) trail.add(formatEvent(event).trim(), event.at);
-    overrides.adoptEvents([...found, ...missing].toSorted((a, b) => a.at - b.at));
-    if (missing.length === 0 || (await trail.read()) === undefined) return;
-    await shared.changes.append({ kind: 'reread', document: DOCUMENT });
+  const record = (event: OverrideEvent) => {
+    logEvent(logger, event);
+    return trail.record(auditEntryOf(event));
   };
-  const overrides = create({
-    ...files,
-    record(event, active) {
-      files.record(event, active);
-      const shown = sharedEvent(event);
-      trail.add(formatEvent(shown).trim(), shown.at);
-      void readTrail();
-      void document.sync();
+  if (shared === undefined)
+    return { overrides: createOverrides({ stored, files, record, clock }), document: undefined };
+
+  const overrides = createOverrides({
+    stored,
+    files: {
+      replace(active, recorded) {
+        files.replace(active, recorded);
+        // A change that another gateway made has no entry here, and is already in the document.
+        if (recorded !== undefined) void document.sync();
+      },
+      written: async () => {
+        const [isInFile, isShared] = await Promise.all([files.written(), document.sync()]);
+        return isInFile || isShared;
+      },
     },
-    written: async () => {
-      const [isInFile, isShared] = await Promise.all([files.written(), document.sync()]);
-      return isInFile || isShared;
-    },
+    // When an override expires, every gateway adds an entry to the trail. The entry's time is the override's end time,
+    // so all of these entries are identical and only one is stored.
+    record: (event) => record(event.origin === EXPIRY ? { ...event, at: event.override.until } : event),
+    clock,
   });
   const document = shared.openDocument<readonly Override[]>(DOCUMENT, {
     current: overrides.stored,
@@ -101,17 +97,9 @@ export function assembleOverrides(
     empty: () => [],
     format: formatOverrides,
     parse: parseOverrides,
-    onMerged: () => void readTrail(),
+    onMerged: () => void trail.refresh(),
   });
   return { overrides, document };
-}
-
-/**
- * Returns an event in the form stored in the shared trail. When an override expires, every gateway adds a line to the
- * trail. The line's time is the override's end time, so all of these lines are identical and only one is stored.
- */
-function sharedEvent(event: OverrideEvent): OverrideEvent {
-  return event.event === 'expired' ? { ...event, at: event.override.until } : event;
 }
 
 /** Returns the rules that a compiled gateway's overrides must follow. */
@@ -127,8 +115,12 @@ const WORDS: Readonly<Record<OverrideEvent['event'], string>> = {
   expired: 'an override expired',
 };
 
-function logEvent(logger: Logger, { event, override, endedBy }: OverrideEvent): void {
-  logger.warn({ override: { ...overrideJson(override), ...(endedBy && { endedBy }) } }, WORDS[event]);
+function logEvent(logger: Logger, { event, override, origin }: OverrideEvent): void {
+  const { by, from } = origin;
+  logger.warn(
+    { override: { ...overrideJson(override), ...(event === 'ended' && { endedBy: { by, from } }) } },
+    WORDS[event],
+  );
 }
 
 interface OpeningOverrides {

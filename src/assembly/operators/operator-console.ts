@@ -57,7 +57,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
   const { settings, start, services } = compiled;
   const { contract, permissions, baseline } = start;
-  const { traffic, ledger, ladder, ladderDocument, overrides, upstreams, live, logger, shared } = services;
+  const { traffic, ledger, ladder, ladderDocument, overrides, trail, upstreams, live, logger, shared } = services;
   /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
     shared?.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
@@ -88,13 +88,15 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     ladder: {
       rows: ladder.rows,
       lift: async (operation, check) => {
+        const step = ladder.state().steps.find((one) => one.operation === operation && one.check === check);
         const isLifted = ladder.lift(operation, check);
         // As with a purge, the operator sees the result only once the change has taken effect everywhere.
         if (isLifted) await ladderDocument?.sync();
-        return isLifted;
+        return isLifted ? (step?.move ?? 'moved') : undefined;
       },
     },
     overrides,
+    trail,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: async (request) => (await explainRequest(compiled, request)).map(explainLine),
     inventory: (query) => live.cache.inventory(query),

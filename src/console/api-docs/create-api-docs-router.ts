@@ -1,3 +1,4 @@
+import { noteAudit } from '../../trail/audit-requests.ts';
 import express, { type RequestHandler, type Router } from 'express';
 import { hostInUrl } from '../../lib/network-address.ts';
 import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
@@ -40,6 +41,8 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
   return async (req, res) => {
     const form = readTryRequest(req.body);
     const address = publicAddress();
+    if (form.ok)
+      noteAudit(res, { needsNoEntry: SAFE_METHODS.has(form.request.method), subject: { method: form.request.method } });
     if (!form.ok) res.status(400).json({ error: form.message, field: form.field });
     else if (!writable && !SAFE_METHODS.has(form.request.method)) res.status(403).json({ error: READ_ONLY_REASON });
     else if (address === undefined) res.status(503).json({ error: 'The public listener is not listening.' });

@@ -3,6 +3,8 @@ import { plural, time } from './lib/format.js';
 import { html, render, useCallback, useEffect, useRef, useState } from './lib/html.js';
 import { usePaused, usePoll } from './lib/poll.js';
 import { hrefOf, useRoute } from './lib/route.js';
+import { Reading } from './lib/trouble.js';
+import { AuditPage } from './pages/audit.js';
 import { CachePage } from './pages/cache.js';
 import { ConfigurationPage } from './pages/configuration.js';
 import { FleetPage } from './pages/fleet.js';
@@ -24,6 +26,7 @@ const PAGES = [
   ['upstream', 'Upstream', UpstreamPage],
   ['fleet', 'Fleet', FleetPage],
   ['configuration', 'Configuration', ConfigurationPage],
+  ['audit', 'Audit', AuditPage],
 ];
 
 function App() {
@@ -68,18 +71,20 @@ function App() {
         </ul>
       </nav>
       <main id="main" tabindex="-1" aria-label=${title} class=${isGone ? 'gone' : undefined}>
-        <${ErrorNote} error=${status.error} updatedAt=${isGone ? status.updatedAt : undefined} />
+        <${ErrorNote} status=${status} isGone=${isGone} />
         <${HealthNotes} status=${status.data} />
         ${
-          status.data !== undefined &&
-          html`<${Page}
-            key=${place}
-            words=${route.words}
-            query=${route.query}
-            status=${status.data}
-            shownError=${status.error?.message}
-            announce=${announce}
-          />`
+          status.data === undefined
+            ? html`<h1>${title}</h1>
+                <${Reading} error=${status.error} shownError=${status.error?.message} />`
+            : html`<${Page}
+                key=${place}
+                words=${route.words}
+                query=${route.query}
+                status=${status.data}
+                shownError=${status.error?.message}
+                announce=${announce}
+              />`
         }
       </main>
     </div>
@@ -141,14 +146,15 @@ function HealthNotes({ status }) {
   }`;
 }
 
-function ErrorNote({ error, updatedAt }) {
+function ErrorNote({ status: { error, updatedAt, failedAt }, isGone }) {
   if (error === undefined) return null;
   const signIn =
     error.status === 401
       ? html` <button type="button" onClick=${() => location.reload()}>Sign in again</button>`
       : null;
-  const age = updatedAt === undefined ? '' : ` This page shows its state at ${time(updatedAt)}.`;
-  return html`<div class="note bad" role="alert"><span>${error.message}</span>${age}${signIn}</div>`;
+  const since = isGone ? ` It has not responded since ${time(failedAt)}. The console keeps trying.` : '';
+  const age = isGone && updatedAt !== undefined ? ` This page shows its state at ${time(updatedAt)}.` : '';
+  return html`<div class="note bad" role="alert"><span>${error.message}</span>${since}${age}${signIn}</div>`;
 }
 
 function NotFound() {

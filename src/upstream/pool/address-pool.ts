@@ -184,10 +184,10 @@ export function createAddressPool(
 }
 
 /** How a request to an address ended. A `neutral` outcome says nothing about the state of the address. */
-type Outcome = 'succeeded' | 'failed' | 'neutral';
+export type Outcome = 'succeeded' | 'failed' | 'neutral';
 
-/** Returns the outcome of a request that received a response. */
-const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
+/** Returns how a response's status counts for the address that sent it. */
+export const outcomeOfStatus = (status: number): Outcome => (status >= 500 ? 'failed' : 'succeeded');
 
 /** For each kind of failure, whether the address is at fault. */
 const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
@@ -201,6 +201,10 @@ const OUTCOMES: Readonly<Record<UpstreamFailureKind, Outcome>> = {
   shed: 'neutral',
   circuit_open: 'neutral',
 };
+
+/** Returns how a request that received no usable response counts for the address. */
+export const outcomeOfFailure = (error: unknown): Outcome =>
+  error instanceof UpstreamFailure ? OUTCOMES[error.kind] : 'neutral';
 
 /** Returns a handler that forwards every event and, once the request has ended, reports its outcome. */
 function observed(
@@ -223,7 +227,7 @@ function observed(
     },
     onResponseError(controller, error) {
       const failure = sendingFailure(error, request, 'waiting');
-      end(failure instanceof UpstreamFailure ? OUTCOMES[failure.kind] : 'neutral');
+      end(outcomeOfFailure(failure));
       handler.onResponseError?.(controller, error);
     },
   };

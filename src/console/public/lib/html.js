@@ -2,7 +2,26 @@ import { Fragment, h, render } from '../vendor/preact.js';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from '../vendor/hooks.js';
 import htm from '../vendor/htm.js';
 
-/** The template tag for markup. Preact escapes all inserted values. */
-export const html = htm.bind(h);
+const markup = htm.bind(h);
+
+/**
+ * The template tag for markup. Preact escapes all inserted values. A line break next to text is a space, as in HTML.
+ * By itself, htm would drop it, so that a formatter that wraps a line would join two words.
+ */
+export const html = (texts, ...values) => markup(spaced(texts), ...values);
+
+/** The texts of each template, with spaces instead of line breaks. htm compiles each list of texts only once. */
+const known = new WeakMap();
+
+function spaced(texts) {
+  let result = known.get(texts);
+  if (result === undefined) known.set(texts, (result = texts.map(withSpaces)));
+  return result;
+}
+
+/** Replaces line breaks between text and a value or an element. Line breaks between elements and values are dropped. */
+function withSpaces(text) {
+  return text.replaceAll(/(?<=[^\s>])\s*\n\s*(?=<|$)/g, ' ').replaceAll(/(?<=>|^)\s*\n\s*(?=[^\s<])/g, ' ');
+}
 
 export { Fragment, render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };

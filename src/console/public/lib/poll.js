@@ -9,7 +9,8 @@ const state = { paused: false };
 
 /** @typedef {import('./api.js').ApiError} ApiError */
 /**
- * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Latest the latest response and its path
+ * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number, failedAt?: number | undefined }} Latest
+ *   the latest response and its path, and the time of the first failure since then
  */
 
 /**
@@ -56,12 +57,17 @@ export function usePoll(path) {
         const data = await get(path, own.signal);
         if (own.signal.aborted) return;
         failures = 0;
-        setLatest({ path, data, error: undefined, updatedAt: Date.now() });
+        setLatest({ path, data, error: undefined, updatedAt: Date.now(), failedAt: undefined });
       } catch (error) {
         if (own.signal.aborted) return;
         failures = Math.min(5, failures + 1);
         const failed = /** @type {ApiError} */ (error);
-        setLatest((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error: failed }));
+        setLatest((before) => ({
+          ...before,
+          ...(before.path !== path && { data: undefined, path }),
+          error: failed,
+          failedAt: before.failedAt ?? Date.now(),
+        }));
         if (failed.status === 401 || failed.status === 403 || failed.status === 404) return;
       }
       schedule();
@@ -90,6 +96,7 @@ export function usePoll(path) {
     stale: fits ? undefined : latest.data,
     error: fits ? latest.error : undefined,
     updatedAt: latest.updatedAt,
+    failedAt: latest.failedAt,
     refresh: useCallback(() => refresh.current(), []),
   };
 }

@@ -8,7 +8,7 @@ export function Trouble({ error, shownError }) {
 
 /** A placeholder shown while a page's data is loading or when it cannot be read. */
 export function Reading({ error, shownError }) {
-  return error === undefined
-    ? html`<p class="muted">Loading…</p>`
-    : html`<${Trouble} error=${error} shownError=${shownError} />`;
+  if (error === undefined) return html`<p class="muted">Loading…</p>`;
+  return html`<${Trouble} error=${error} shownError=${shownError} />
+    <p class="muted">There is nothing to show until the gateway responds.</p>`;
 }

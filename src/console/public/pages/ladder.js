@@ -19,8 +19,8 @@ const WORDS = {
     after: 'If too many responses fail again, the check will be demoted again.',
   },
   promoted: {
-    button: 'Revert the promotion',
-    title: 'Revert the promotion?',
+    button: 'Lift the promotion',
+    title: 'Lift the promotion?',
     after: 'The check will not be promoted again for the same contract.',
   },
 };
@@ -133,7 +133,7 @@ export function LadderPage({ query, status, shownError, announce }) {
       html`<${Confirm}
         title=${WORDS[lifting.step.move].title}
         text=${`${lifting.check} of ${lifting.operation} returns to its configured level, ${lifting.configured}. ${WORDS[lifting.step.move].after}`}
-        action="Revert"
+        action="Lift"
         onConfirm=${lift}
         onClose=${() => setLifting(undefined)}
       />`

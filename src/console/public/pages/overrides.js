@@ -109,7 +109,8 @@ export function OverridesPage({ status, shownError, announce }) {
         },
       ]}
     />
-    <h2>Audit trail</h2>
+    <h2>Latest changes</h2>
+    <p class="muted">The <a href="#/audit">Audit page</a> lists all changes, including those that were refused.</p>
     <${Table}
       caption="The latest changes"
       kind="cards"

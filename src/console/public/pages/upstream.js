@@ -63,8 +63,8 @@ export function UpstreamPage({ shownError }) {
         { title: 'Address', head: true, cell: (row) => html`<code>${row.address}</code>` },
         { title: 'State', cell: (row) => addressState(row) },
         { title: 'In flight', number: true, cell: (row) => count(row.inFlight) },
-        { title: 'Succeeded', number: true, cell: (row) => counted(row.requests?.succeeded) },
-        { title: 'Failed', number: true, cell: (row) => counted(row.requests?.failed) },
+        { title: 'Succeeded', number: true, cell: (row) => count(row.requests.succeeded) },
+        { title: 'Failed', number: true, cell: (row) => count(row.requests.failed) },
       ]}
     />
     <h2>Circuit</h2>
@@ -132,9 +132,6 @@ function addressState({ state, retrySeconds, probe }) {
   if (probe === 'failed') return html`<span class="bad">the probe fails</span>`;
   return html`<span class="good">${probe === 'passed' ? 'healthy, the probe succeeds' : 'healthy'}</span>`;
 }
-
-/** Formats a request count, which is undefined unless there are several addresses. */
-const counted = (number) => (number === undefined ? NONE : count(number));
 
 /** Descriptions of failure causes, keyed by error type (RFC 9209). */
 const CAUSES = {
