@@ -91,7 +91,7 @@ function withAction(line: AuditDetails): AuditDetails {
   const { by, from } = event === 'ended' ? membersOf(endedBy) : override;
   return {
     at,
-    action: `override ${String(event)}`,
+    action: typeof event === 'string' ? `override ${event}` : undefined,
     outcome: 'done',
     ...(event === 'expired' ? { actor: 'portico', way: 'portico' } : { actor: 'token', by, from, way: 'api' }),
     subject: { operation: override['operation'] },
