@@ -60,9 +60,12 @@ export interface AuditEntry extends Origin {
   readonly gateway?: string | undefined;
 }
 
-/** Converts an entry to JSON. The time is in ISO 8601 format. */
-export function auditEntryJson({ at, ...entry }: AuditEntry) {
-  return { at: new Date(at).toISOString(), ...entry };
+/**
+ * Converts an entry to JSON. The time is in ISO 8601 format. The order of the members is the same after the entry has
+ * been parsed again, because gateways recognize an entry by its line.
+ */
+export function auditEntryJson({ at, action, outcome, ...entry }: AuditEntry) {
+  return { at: new Date(at).toISOString(), action, outcome, ...entry };
 }
 
 /** Formats an entry as one line of JSON, without the line break. */

@@ -4,7 +4,17 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
 
-const PAGES = ['traffic', 'violations', 'ladder', 'overrides', 'permissions', 'cache', 'upstream', 'configuration'];
+const PAGES = [
+  'traffic',
+  'violations',
+  'ladder',
+  'overrides',
+  'permissions',
+  'cache',
+  'upstream',
+  'configuration',
+  'audit',
+];
 
 const shown = async (page: Page) => {
   await page.locator('main h1').waitFor();
@@ -37,6 +47,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
     await gateway().call('/services/v2/question.json');
     await gateway().call('/services/v2/idea.json');
     await gateway().call('/services/v2/question.json?page=x');
+    await gateway().admin('/cache/purge', { method: 'POST', body: {} });
   });
 
   // All pages share one visit. Each page is opened on a phone-sized screen in dark mode, which shows that it is also

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type AuditEntry, auditEntryJson, parseAuditEntry } from '../../src/trail/audit-entry.ts';
+import { type AuditEntry, auditEntryJson, formatAuditEntry, parseAuditEntry } from '../../src/trail/audit-entry.ts';
 import { readTrailFiles, trailFilesOf } from '../../src/trail/audit-file.ts';
 import { createAuditTrail, REFUSALS_PER_HOUR } from '../../src/trail/audit-trail.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -106,6 +106,13 @@ describe('the audit trail', () => {
     const ended = parseAuditEntry(line({ event: 'ended', endedBy: { by: 'bob', from: '::2' } }));
     expect(ended).toMatchObject({ action: 'override ended', by: 'bob', from: '::2', before: override });
     expect(parseAuditEntry(line({ event: 'expired' }))).toMatchObject({ actor: 'portico', before: override });
+  });
+
+  it('recognizes an entry by its line after it has been parsed', () => {
+    const { action, outcome, ...rest } = entry({ subject: { operation: 'listIdeas' }, gateway: 'a' });
+    const line = formatAuditEntry({ ...rest, outcome, action });
+    const parsed = parseAuditEntry(line);
+    expect(parsed && formatAuditEntry(parsed)).toBe(line);
   });
 
   it('shows times in ISO 8601', () => {

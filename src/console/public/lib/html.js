@@ -19,9 +19,14 @@ function spaced(texts) {
   return result;
 }
 
-/** Replaces line breaks between text and a value or an element. Line breaks between elements and values are dropped. */
+/**
+ * Replaces line breaks between text and a value or a neighboring element. All others are dropped: those between
+ * elements and values, and those at the start and the end of an element, where a browser shows no space either.
+ */
 function withSpaces(text) {
-  return text.replaceAll(/(?<=[^\s>])\s*\n\s*(?=<|$)/g, ' ').replaceAll(/(?<=>|^)\s*\n\s*(?=[^\s<])/g, ' ');
+  return text
+    .replaceAll(/(?<=[^\s>])\s*\n\s*(?=<[^/]|<?$)/g, ' ')
+    .replaceAll(/(?<=<\/[^<>]*>|\/>|^)\s*\n\s*(?=[^\s<])/g, ' ');
 }
 
 export { Fragment, render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };

@@ -6,7 +6,7 @@ import { withQuery } from '../lib/api.js';
 import { changeQuery, hrefOf } from '../lib/route.js';
 import { OperationLinks } from '../lib/operation-links.js';
 import { Table } from '../lib/table.js';
-import { Trouble } from '../lib/trouble.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const SPANS = [5, 15, 30, 60];
 const FOLDED = 'folded';
@@ -41,8 +41,8 @@ export function TrafficPage({ query, status, shownError }) {
         </label>
       </form>
     </div>
-    <${Trouble} error=${error} shownError=${shownError} />
-    ${data ? html`<${Shown} data=${data} period=${fresh === undefined ? '' : `${minutes} ${requested}`} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Loading…</p>`}
+    ${data !== undefined && html`<${Trouble} error=${error} shownError=${shownError} />`}
+    ${data ? html`<${Shown} data=${data} period=${fresh === undefined ? '' : `${minutes} ${requested}`} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<${Reading} error=${error} shownError=${shownError} />`}
   `;
 }
 
