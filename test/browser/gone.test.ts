@@ -14,7 +14,6 @@ const PAGES = [
   'cache',
   'traffic',
   'configuration',
-  'fleet',
   'audit',
   'upstream',
 ];
