@@ -99,6 +99,19 @@ needsProgram('chromium', 'the words of the console', (path) => {
     });
   });
 
+  it('stay separated where a template wraps its text', async () => {
+    const wrapped = 'html`<p>\n  one\n  <b>two</b>\n  three\n  ${4}\n  five\n</p>`';
+    await visit('#/traffic', async (page) => {
+      const text =
+        await page.evaluate<string>(`import(new URL('lib/html.js', document.querySelector('script[src$="main.js"]').src)).then(({ html, render }) => {
+        const root = document.createElement('div');
+        render(${wrapped}, root);
+        return root.textContent;
+      })`);
+      expect(text).toBe('one two three 4 five');
+    });
+  });
+
   it('say on the audit page who changed what, and what was refused', async () => {
     await visit('#/audit', async (page) => {
       const row = (name: RegExp) => page.getByRole('row', { name }).first().waitFor();

@@ -845,3 +845,22 @@ describe('closing', () => {
     expect((await settled).map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
   });
 });
+
+it.each([get, observed, { ...get, mode: 'streamed' }] as const)(
+  'counts the requests to its only address by outcome, for $mode responses',
+  async (request) => {
+    const server = await startRawServer((received) => {
+      const status = /^GET \/(\d+)/.exec(received.head)?.[1];
+      if (status === undefined) received.socket.destroy();
+      else reply(received, Number(status), 'x');
+    });
+    const upstream = upstreamAt(server.origin);
+    const send = async (target: string) => {
+      const response = await upstream.exchange({ ...request, target });
+      if (!Buffer.isBuffer(response.body)) await drain(streamOf(response.body));
+    };
+    for (const target of ['/200', '/404', '/503']) await send(target);
+    await expect(send('/none')).rejects.toThrow();
+    expect(upstream.health().addresses).toMatchObject([{ requests: { succeeded: 2, failed: 2 } }]);
+  },
+);
