@@ -6,8 +6,8 @@ import { safePath } from '../privacy/path-text.ts';
 
 /** The path segments of the admin side, which its log lines show. A caller can invent any other segment. */
 const ADMIN_WORDS: ReadonlySet<string> = new Set(
-  `accept api audit cache configuration console contract end explain fleet ladder lift livez metrics overrides permissions
-  purge readyz reload sign-out status traffic try upstream upstreamz violations withdraw`.split(/\s+/),
+  `accept api audit cache configuration console contract end explain fleet ladder lift livez metrics overrides
+  permissions purge readyz reload sign-out status traffic try upstream upstreamz violations withdraw`.split(/\s+/),
 );
 
 /**
