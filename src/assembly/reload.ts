@@ -68,16 +68,16 @@ export function createReload(given: ReloadParts): Reload {
     });
     return waiting;
   };
-  return async (trigger) => {
-    const result = await request(trigger);
+  const record = (way: 'signal' | 'program', result: ReloadResult) => {
+    const origin = { at: given.parts.clock(), actor: 'process', way } as const;
+    const { outcome = 'done', ...details } = reloadNote(result);
+    void given.current().services.trail.record({ ...origin, action: 'reload', outcome, ...details });
+  };
+  return (trigger) => {
+    const reloaded = request(trigger);
     // The admin side records its own reloads, because it knows the operator.
-    if (trigger === 'signal' || trigger === 'program') {
-      const { trail } = given.current().services;
-      const origin = { at: given.parts.clock(), actor: 'process', way: trigger } as const;
-      const { outcome = 'done', ...details } = reloadNote(result);
-      void trail.record({ ...origin, action: 'reload', outcome, ...details });
-    }
-    return result;
+    if (trigger === 'signal' || trigger === 'program') void reloaded.then((result) => record(trigger, result));
+    return reloaded;
   };
 }
 

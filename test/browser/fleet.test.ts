@@ -43,8 +43,12 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
         await redis.command(key, ['HSET', key, 'old', `${Number(now) - silentSeconds}\n${old}`]);
       };
       await report();
-      const stayingSilent = setInterval(() => void report(), 500);
-      cleanUpAfterTest(() => clearInterval(stayingSilent));
+      let reported = Promise.resolve();
+      const stayingSilent = setInterval(() => (reported = reported.then(report)), 500);
+      cleanUpAfterTest(async () => {
+        clearInterval(stayingSilent);
+        await reported;
+      });
 
       // The test opens the console of the gateway that starts last, because the first report of that gateway already
       // returns all others.
