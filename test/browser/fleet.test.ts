@@ -44,7 +44,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       };
       await report();
       let reported = Promise.resolve();
-      const stayingSilent = setInterval(() => (reported = reported.then(report)), 500);
+      const stayingSilent = setInterval(() => void (reported = reported.then(report)), 500);
       cleanUpAfterTest(async () => {
         clearInterval(stayingSilent);
         await reported;

@@ -23,15 +23,7 @@ export function AuditPage({ query, shownError }) {
       (outcome === '' || row.outcome === outcome) &&
       JSON.stringify(row).toLowerCase().includes(search),
   );
-  const actions = [...new Set(data.entries.map((row) => row.action))].toSorted();
-  const select = (name, label, chosen, values) =>
-    html`<label>
-      <span>${label}</span>
-      <select value=${chosen} onChange=${(event) => choose({ [name]: event.currentTarget.value })}>
-        <option value="">any</option>
-        ${values.map((value) => html`<option value=${value} key=${value}>${value}</option>`)}
-      </select>
-    </label>`;
+  const actions = [...new Set(data.entries.map((row) => row.action))].toSorted((a, b) => a.localeCompare(b));
   return html`
     <h1>Audit</h1>
     <p class="muted">
@@ -89,6 +81,17 @@ export function AuditPage({ query, shownError }) {
       ]}
     />
   `;
+}
+
+/** A filter that offers the values that a column can have. */
+function select(name, label, chosen, values) {
+  return html`<label>
+    <span>${label}</span>
+    <select value=${chosen} onChange=${(event) => choose({ [name]: event.currentTarget.value })}>
+      <option value="">any</option>
+      ${values.map((value) => html`<option value=${value} key=${value}>${value}</option>`)}
+    </select>
+  </label>`;
 }
 
 /** Describes the members of an object in one line. */
