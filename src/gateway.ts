@@ -38,7 +38,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
 import type { ExplainStep } from './pipeline/explain.ts';
-import type { ExplainRequest } from './pipeline/rehearsal.ts';
+import type { ExplainRequest } from './pipeline/dry-run.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';

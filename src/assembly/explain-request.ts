@@ -8,7 +8,7 @@ import { nameKeyFor } from '../model/caller-name.ts';
 import { createAuthorLookup, type FetchJson } from '../permissions/ownership.ts';
 import { explain, type ExplainStep } from '../pipeline/explain.ts';
 import { compilePlan } from '../pipeline/plan.ts';
-import { type ExplainRequest, type Rehearsal, rehearsalGateway, type Seen, SINK } from '../pipeline/rehearsal.ts';
+import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from '../pipeline/dry-run.ts';
 import { stagePlanners } from '../pipeline/stage-order.ts';
 import type { Services } from './assemble-services.ts';
 import { isPassive } from './features/create-authenticator.ts';
@@ -19,10 +19,10 @@ import { type CompiledAssembly, disabledOperations, stageServices, undocumentedP
  * an effect: the upstream is not contacted, and nothing is counted, stored, purged or recorded.
  */
 export function explainRequest(compiled: CompiledAssembly, request: ExplainRequest): Promise<readonly ExplainStep[]> {
-  return explain(rehearsalOf(compiled), compiled.settings.mode.name, request);
+  return explain(dryRunOf(compiled), compiled.settings.mode.name, request);
 }
 
-function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): Rehearsal {
+function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): DryRun {
   const { clock } = gateway;
   const lookUps: string[] = [];
   const lookUp: FetchJson = (target) => {
@@ -36,7 +36,7 @@ function rehearsalOf({ settings, start, services, gateway }: CompiledAssembly): 
   const seen: Seen = {};
   const authenticator = trustingAuthenticator({ settings, start, services });
   return {
-    gateway: rehearsalGateway(
+    gateway: dryRunGateway(
       gateway,
       {
         compile: (plan) => compilePlan(plan, planners),

@@ -9,7 +9,7 @@ import type { Violation } from '../model/violation.ts';
 import { dispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
-import { type ExplainRequest, Forwarded, type Rehearsal } from './rehearsal.ts';
+import { type ExplainRequest, Forwarded, type DryRun } from './dry-run.ts';
 import type { Reply } from './reply.ts';
 import { describeTranslation } from './stages/translate-failure.ts';
 import { pageKey } from './stored-reply.ts';
@@ -23,15 +23,15 @@ export interface ExplainStep {
   readonly text: string;
 }
 
-/** How a rehearsed request ended. */
+/** How a dry run ended. */
 type Outcome =
   | { readonly kind: 'refused'; readonly error: GatewayError }
   | { readonly kind: 'forwarded'; readonly request: Forwarded }
   | { readonly kind: 'stored'; readonly reply: Reply };
 
-/** A rehearsed request, with everything that its stages have determined. */
-interface Rehearsed {
-  readonly rehearsal: Rehearsal;
+/** A dry run that has ended, with everything that its stages have determined. */
+interface Ended {
+  readonly dryRun: DryRun;
   readonly request: ExplainRequest;
   readonly arrival: Arrival | undefined;
   readonly trace: Trace;
@@ -43,15 +43,15 @@ interface Rehearsed {
  * whose stages are the real stages but have no effects. This function only describes what the stages have decided.
  */
 export async function explain(
-  rehearsal: Rehearsal,
+  dryRun: DryRun,
   mode: ModeName,
   request: ExplainRequest,
 ): Promise<readonly ExplainStep[]> {
-  const rehearsed = await rehearse(rehearsal, request);
-  const { trace } = rehearsed;
-  const { target, exchange } = rehearsal.seen;
-  const verdict = [step('verdict', describeVerdict(rehearsed)), ...allowed(entryFor(rehearsed))];
-  const steps = [step('request', `${request.method} ${request.target}`), step('caller', describeCaller(rehearsed))];
+  const ended = await run(dryRun, request);
+  const { trace } = ended;
+  const { target, exchange } = dryRun.seen;
+  const verdict = [step('verdict', describeVerdict(ended)), ...allowed(entryFor(ended))];
+  const steps = [step('request', `${request.method} ${request.target}`), step('caller', describeCaller(ended))];
   if (target === undefined) return [...steps, ...verdict];
   const { plan } = target;
   if (plan === undefined)
@@ -61,28 +61,28 @@ export async function explain(
       step('operation', 'not in the contract'),
       ...permissionSteps(trace),
       ...reportedSteps(trace),
-      ...upstreamSteps(rehearsed),
+      ...upstreamSteps(ended),
       ...verdict,
     ];
   return [
     ...steps,
     ...describePlan(plan, mode),
-    step('credential', describeCredential(plan, rehearsed)),
+    step('credential', describeCredential(plan, ended)),
     ...parameterSteps(trace, exchange),
-    ...(exchange === undefined ? [] : rehearsal.describe(plan, exchange).map(([name, text]) => step(name, text))),
+    ...(exchange === undefined ? [] : dryRun.describe(plan, exchange).map(([name, text]) => step(name, text))),
     ...(exchange === undefined ? [] : [step('rule', describeRequirement(plan.operation.requires))]),
     ...permissionSteps(trace),
-    ...boundSteps(plan, rehearsed),
+    ...boundSteps(plan, ended),
     ...reportedSteps(trace),
-    ...upstreamSteps(rehearsed),
+    ...upstreamSteps(ended),
     ...(exchange === undefined ? [] : [step('cache key', describeKey(plan, exchange))]),
     ...verdict,
   ];
 }
 
-/** Dispatches the request to the rehearsal's gateway. */
-async function rehearse(rehearsal: Rehearsal, request: ExplainRequest): Promise<Rehearsed> {
-  const { gateway } = rehearsal;
+/** Dispatches the request to the dry run's gateway. */
+async function run(dryRun: DryRun, request: ExplainRequest): Promise<Ended> {
+  const { gateway } = dryRun;
   const trace = createTrace({
     requestId: 'explain',
     traceparent: '',
@@ -90,9 +90,9 @@ async function rehearse(rehearsal: Rehearsal, request: ExplainRequest): Promise<
     startedAt: gateway.clock(),
   });
   let arrival: Arrival | undefined;
-  const ended = (outcome: Outcome): Rehearsed => ({ rehearsal, request, arrival, trace, outcome });
+  const ended = (outcome: Outcome): Ended => ({ dryRun, request, arrival, trace, outcome });
   try {
-    arrival = await rehearsal.arrive(request);
+    arrival = await dryRun.arrive(request);
     const { reply } = await dispatch(gateway, arrival, trace);
     return ended({ kind: 'stored', reply });
   } catch (error) {
@@ -116,15 +116,15 @@ function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
 
-function describeCaller({ request: { as }, trace }: Rehearsed): string {
+function describeCaller({ request: { as }, trace }: Ended): string {
   if (as === undefined) return 'anonymous';
   const { principal = 'verified' } = trace.authentication ?? {};
   return `${as} (${principal === 'none' ? 'refused' : principal})`;
 }
 
-function describeVerdict({ rehearsal, trace, outcome }: Rehearsed): string {
-  const told = describeOutcome(rehearsal.seen.target, trace, outcome);
-  const { lookUps } = rehearsal;
+function describeVerdict({ dryRun, trace, outcome }: Ended): string {
+  const told = describeOutcome(dryRun.seen.target, trace, outcome);
+  const { lookUps } = dryRun;
   if (lookUps.length === 0) return told;
   const asked = lookUps.map((target) => `GET ${target}`).join(', ');
   return `undecided: the gateway would first ask the upstream (${asked}); without an answer: ${told}`;
@@ -167,7 +167,7 @@ function describePlan(
   ];
 }
 
-function describeCredential({ operation, checks }: Plan, { request: { as, password }, trace }: Rehearsed): string {
+function describeCredential({ operation, checks }: Plan, { request: { as, password }, trace }: Ended): string {
   if (as !== undefined) {
     if (trace.authentication?.principal === 'verified') return 'treated as verified';
     const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined;
@@ -212,8 +212,8 @@ function describeDecision(decision: Decision): string {
 }
 
 /** Describes the result of the page-bounds check. */
-function boundSteps({ operation: { paging } }: Plan, { rehearsal, trace, outcome }: Rehearsed): ExplainStep[] {
-  const { requestedPage } = rehearsal.seen.exchange ?? {};
+function boundSteps({ operation: { paging } }: Plan, { dryRun, trace, outcome }: Ended): ExplainStep[] {
+  const { requestedPage } = dryRun.seen.exchange ?? {};
   if (trace.pageBounds === undefined || requestedPage === undefined || paging === undefined) return [];
   const { page = paging.firstPage, pageSize = "the upstream's default" } = requestedPage;
   if (trace.pageBounds.outcome === 'refused' && outcome.kind === 'refused')
@@ -240,7 +240,7 @@ function describeViolation({ message, suggestion }: Violation): string {
   return suggestion === undefined ? message : `${message}; did you mean ${suggestion}?`;
 }
 
-function upstreamSteps({ outcome }: Rehearsed): ExplainStep[] {
+function upstreamSteps({ outcome }: Ended): ExplainStep[] {
   return outcome.kind === 'forwarded' ? [step('upstream', `${outcome.request.method} ${outcome.request.target}`)] : [];
 }
 
@@ -249,21 +249,21 @@ function describeKey(plan: Plan, exchange: Exchange): string {
 }
 
 /** Returns what would allow a refused request, or undefined if the request is not refused or nothing would allow it. */
-function entryFor({ rehearsal, arrival, trace, outcome }: Rehearsed): string | undefined {
+function entryFor({ dryRun, arrival, trace, outcome }: Ended): string | undefined {
   if (outcome.kind !== 'refused') return undefined;
   const { error } = outcome;
-  const { target, exchange } = rehearsal.seen;
+  const { target, exchange } = dryRun.seen;
   const operation = target?.plan?.operation;
   if (trace.authentication?.outcome === 'refused' || error.code === 'needs_caller_credential')
     return credentialEntry(operation?.needsCredential === true || error.code === 'needs_caller_credential');
   if (trace.undocumented?.outcome === 'refused' && arrival !== undefined)
-    return undocumentedEntry(rehearsal.gateway, arrival, trace);
+    return undocumentedEntry(dryRun.gateway, arrival, trace);
   if (error.code === 'rate_limited') return `wait ${error.headers['Retry-After']} s, or change rateLimits`;
   if (operation === undefined) return undefined;
   if (error.code === 'operation_disabled') return `portico override end ${operation.id} disable`;
   const decision = trace.permissions?.outcome === 'refused' ? trace.permissions.decision : undefined;
   if (decision?.verdict === 'denied' && exchange !== undefined)
-    return grantEntry(operation, exchange, decision, rehearsal.disabledOperations.get(operation.id));
+    return grantEntry(operation, exchange, decision, dryRun.disabledOperations.get(operation.id));
   if (trace.requests?.outcome === 'refused') return requestEntry(operation, trace.violations);
   if (trace.pageBounds?.outcome !== 'refused') return undefined;
   const { pageSize = 0 } = exchange?.requestedPage ?? {};
@@ -295,7 +295,7 @@ function requestEntry(operation: Operation, violations: readonly Violation[]): s
 
 /** Returns the configuration entry that would allow requests for an undocumented path. */
 function undocumentedEntry(
-  { pathTemplate }: Rehearsal['gateway'],
+  { pathTemplate }: DryRun['gateway'],
   { method, path }: Arrival,
   { violations }: Trace,
 ): string {

@@ -25,7 +25,7 @@ export interface ExplainRequest {
   readonly body?: string | undefined;
 }
 
-/** Ends a rehearsed request where a real one would be sent upstream. */
+/** Ends a request in a dry run where a real one would be sent upstream. */
 export class Forwarded extends Error {
   override readonly name = 'Forwarded';
   readonly method: string;
@@ -33,13 +33,13 @@ export class Forwarded extends Error {
   readonly target: string;
 
   constructor({ method, target }: Pick<Forwarded, 'method' | 'target'>) {
-    super('a rehearsed request is not sent');
+    super('a request in a dry run is not sent');
     this.method = method;
     this.target = target;
   }
 }
 
-/** The upstream of a rehearsal. It sends nothing: every exchange ends with `Forwarded`. */
+/** The upstream of a dry run. It sends nothing: every exchange ends with `Forwarded`. */
 export const SINK: Pick<Upstream, 'exchange'> = {
   exchange: async ({ method, target }) => {
     // The upstream refuses a target that cannot be sent, so the sink does too.
@@ -52,7 +52,7 @@ export const SINK: Pick<Upstream, 'exchange'> = {
  * A gateway for a single hypothetical request. Its stages are those of the real gateway and read the same state, but
  * they cannot change that state, and the upstream is replaced by a sink.
  */
-export interface Rehearsal {
+export interface DryRun {
   readonly gateway: CompiledGateway;
   /** Reads the request as the public side would. Throws a `GatewayError` if it is refused before it is dispatched. */
   readonly arrive: (request: ExplainRequest) => Promise<Arrival>;
@@ -66,28 +66,28 @@ export interface Rehearsal {
   readonly disabledOperations: ReadonlyMap<string, string>;
 }
 
-/** The target and the exchange of a rehearsed request. */
+/** The target and the exchange of a request in a dry run. */
 export interface Seen {
   target?: Target;
   /** Undefined if the request was refused before its plan began, or is undocumented. */
   exchange?: Exchange;
 }
 
-/** The parts of a gateway that a rehearsal replaces. */
-interface RehearsalParts {
+/** The parts of a gateway that a dry run replaces. */
+interface DryRunParts {
   /** Compiles an operation's stages with services that have no effects. */
   readonly compile: (plan: Plan) => Plan;
   readonly undocumented: UndocumentedPlan;
   readonly authenticator: CompiledGateway['authenticator'];
 }
 
-/** Returns a gateway that decides like `gateway`, but with the parts for a rehearsal. `seen` records the request. */
-export function rehearsalGateway(
+/** Returns a gateway that decides like `gateway`, but with the parts for a dry run. `seen` records the request. */
+export function dryRunGateway(
   gateway: CompiledGateway,
-  { compile, undocumented, authenticator }: RehearsalParts,
+  { compile, undocumented, authenticator }: DryRunParts,
   seen: Seen,
 ): CompiledGateway {
-  const rehearsed = (plan: Plan): Plan => {
+  const inDryRun = (plan: Plan): Plan => {
     const compiled = compile(plan);
     return {
       ...compiled,
@@ -106,7 +106,7 @@ export function rehearsalGateway(
       ...gateway.targets,
       resolve(arrival) {
         const found = gateway.targets.resolve(arrival);
-        const target = found.plan === undefined ? found : { ...found, plan: rehearsed(found.plan) };
+        const target = found.plan === undefined ? found : { ...found, plan: inDryRun(found.plan) };
         seen.target = target;
         return target;
       },
