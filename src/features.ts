@@ -1,9 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { Feature } from './engine/feature.ts';
+import { cors } from './features/cors/cors.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
-const list = [rateLimits] as const;
+const list = [cors, rateLimits] as const;
 
 /** All features of Portico. */
 export const FEATURES: readonly Feature[] = list;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './config/general-options.ts';
+import type { AllowedPath, ListenOptions, ReferenceOptions } from './config/general-options.ts';
 import type { FeatureConfig } from './features.ts';
 import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
@@ -32,7 +32,6 @@ export type PorticoConfig = {
   readonly publicBasePath?: string;
   readonly publicOrigin?: string;
   readonly listen?: Partial<ListenOptions>;
-  readonly cors?: Partial<CorsOptions>;
   readonly adminToken?: string;
   readonly adminTokenFile?: string;
   readonly readableSecrets?: 'refuse' | 'allow';

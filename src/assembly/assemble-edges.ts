@@ -2,16 +2,15 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { withoutLimits } from '../upstream/upstream-options.ts';
-import { observesLimits, type Settings } from '../config/settings.ts';
+import { observesLimits } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { arrivalOptions } from '../http/arrival.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
-import { withCors } from '../http/cors.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
 import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from '../http/tls-certificate.ts';
 import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
+import { createPublicApp, type PublicAppServices } from '../http/public-app.ts';
 import { requestHeadFault } from '../http/malformed.ts';
-import { createPublicHandler, type PublicHandler, type PublicServices } from '../http/public-handler.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
@@ -83,8 +82,8 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ requestId, error: code }, 'request refused before it was read');
   };
-  const own = createPublicSide(settings.cors, publicServicesOf(first, parts));
-  const mounted = createPublicSide(settings.cors, withHeadCheck(publicServicesOf(first, parts)));
+  const own = createPublicApp(publicServicesOf(first, parts));
+  const mounted = createPublicApp(withHeadCheck(publicServicesOf(first, parts)));
   const tls = secureListening(first);
   const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
   const certificate = tls?.watch(publicServer.server, clock);
@@ -107,22 +106,11 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   };
 }
 
-/** Creates the public side's handler. If `cors` is set, web pages from the configured origins can also use it. */
-function createPublicSide(cors: Settings['cors'], first: PublicServices): PublicHandler {
-  const handler = createPublicHandler(first);
-  if (cors === undefined) return handler;
-  let current = first;
-  return {
-    handle: withCors(handler.handle, cors, () => current),
-    use(services) {
-      current = services;
-      handler.use(services);
-    },
-  };
-}
-
 /** Adds the request-head check, which only the gateway's own listener performs automatically. */
-const withHeadCheck = (services: PublicServices): PublicServices => ({ ...services, checkHead: requestHeadFault });
+const withHeadCheck = (services: PublicAppServices): PublicAppServices => ({
+  ...services,
+  checkHead: requestHeadFault,
+});
 
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
 
@@ -160,7 +148,7 @@ function secureListening({ settings, start: { tls: identity }, services: { metri
 function publicServicesOf(
   { settings, start, services, gateway }: CompiledAssembly,
   { clock }: Pick<AssemblyParts, 'clock'>,
-): PublicServices {
+): PublicAppServices {
   const { cache, kindOf, isAccepted } = services;
   const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
   return {
@@ -170,6 +158,7 @@ function publicServicesOf(
     hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
+    middleware: services.features.middleware,
     addFeatureHeaders: services.features.addHeaders,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),

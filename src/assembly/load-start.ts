@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { featuresInUse } from '../config/configurable.ts';
 import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
 import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
@@ -150,7 +151,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
  */
 function checkOperations(settings: Settings, { operations }: Contract): void {
   const ids = operations.map(({ id }) => id);
-  const ofFeatures = settings.features.flatMap(({ configurable, options }) =>
+  const ofFeatures = featuresInUse(settings).flatMap(({ configurable, options }) =>
     (configurable.checkContract?.(options, { operations }) ?? []).map(({ pointer, ...problem }) =>
       Object.assign(problem, settings.placeOf(pointer)),
     ),

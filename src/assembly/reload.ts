@@ -155,7 +155,6 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
  */
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
-  'cors',
   'instance',
   'learn',
   'ledger',

@@ -1,8 +1,6 @@
-import type { Settings } from '../config/settings.ts';
-import { isPrivateHost } from '../lib/network-address.ts';
+import type { AuditRuleFacts, Settings } from '../config/settings.ts';
 import type { LadderStep } from '../ladder/ladder-step.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Severity } from '../model/severity.ts';
 import type { Override } from '../overrides/override.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 
@@ -24,17 +22,7 @@ export interface AuditSubject {
 }
 
 /** One rule of the audit. */
-export interface AuditRule {
-  /** The rule name used in reports and pipelines. */
-  readonly id: string;
-  readonly severity: Severity;
-  /** The JSON pointer to the configuration key that the rule checks. */
-  readonly key: string;
-  /** True if the rule applies only to a real upstream, not to the embedded reference server. */
-  readonly realOnly?: true;
-  /** The damage that an attacker or an outage could cause. */
-  readonly risk: string;
-  readonly fix: string;
+export interface AuditRule extends AuditRuleFacts {
   /** Returns one description for each violation of the rule, or an empty list if there are none. */
   readonly find: (subject: AuditSubject) => readonly string[];
 }
@@ -51,9 +39,4 @@ export function listed(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length - MAX_LISTED;
   return [`${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
-}
-
-/** Returns whether requests to a URL would cross a public network unencrypted. */
-export function isClearAndPublic(url: string): boolean {
-  return URL.canParse(url) && new URL(url).protocol === 'http:' && !isPrivateHost(new URL(url).hostname);
 }

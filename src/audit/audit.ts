@@ -1,3 +1,4 @@
+import { featuresInUse } from '../config/configurable.ts';
 import type { Settings } from '../config/settings.ts';
 import { bySeverity, type Severity, severityCounts } from '../model/severity.ts';
 import { plainText } from '../report/plain-text.ts';
@@ -27,7 +28,7 @@ export interface AuditFinding {
   readonly fix: string;
 }
 
-/** All rules, in the order in which findings of the same severity are listed. */
+/** The engine's rules, in the order in which findings of the same severity are listed. */
 export const AUDIT_RULES: readonly AuditRule[] = [
   ...ENFORCEMENT_RULES,
   ...ANONYMOUS_RULES,
@@ -45,12 +46,17 @@ export const AUDIT_RULES: readonly AuditRule[] = [
 /** Applies all rules to a configuration. Returns the findings, with the most severe first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
-  const findings = AUDIT_RULES.flatMap(({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {
-    const found = realOnly && settings.embedded ? [] : find(subject);
-    if (found.length === 0) return [];
-    const source = settings.originOf(pointer) === 'default' ? 'default' : settings.placeOf(pointer).source;
-    return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, risk, fix }];
-  });
+  const ofFeatures = featuresInUse(settings).flatMap(({ configurable: { auditRules = [] }, options }) =>
+    auditRules.map((rule): AuditRule => ({ ...rule, find: () => rule.find(options, settings) })),
+  );
+  const findings = [...AUDIT_RULES, ...ofFeatures].flatMap(
+    ({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {
+      const found = realOnly && settings.embedded ? [] : find(subject);
+      if (found.length === 0) return [];
+      const source = settings.originOf(pointer) === 'default' ? 'default' : settings.placeOf(pointer).source;
+      return [{ rule, severity, key: pointer.slice(1).replaceAll('/', '.'), source, found, risk, fix }];
+    },
+  );
   return findings.toSorted((one, other) => bySeverity(one.severity, other.severity));
 }
 

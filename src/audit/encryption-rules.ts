@@ -1,5 +1,6 @@
 import { isLoopbackHost } from '../lib/network-address.ts';
-import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
+import { isClearAndPublic } from '../lib/network-address.ts';
+import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** Rules about unencrypted connections and unverified certificates. */
 export const ENCRYPTION_RULES: readonly AuditRule[] = [

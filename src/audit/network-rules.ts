@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { exportsSpans, samplingOf } from '../telemetry/tracing-options.ts';
-import { type AuditRule, foundIf, isClearAndPublic } from './audit-rule.ts';
+import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The shortest prefixes of networks that could plausibly contain only proxies. */
 const MIN_PREFIX = { ipv4: 8, ipv6: 7 };
@@ -31,22 +31,6 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     risk: 'Rewritten addresses contain the client’s Host header, so a forged header can lead other clients to another site.',
     fix: 'Set publicOrigin.',
     find: ({ settings }) => foundIf(settings.rewriteUrls && settings.publicOrigin === undefined, 'no publicOrigin'),
-  },
-  {
-    id: 'cors-for-everyone',
-    severity: 'medium',
-    key: '/cors/origins',
-    risk: 'Every website can read the API through a visitor’s browser, from inside the visitor’s network.',
-    fix: 'List the origins of the pages that use the API.',
-    find: ({ settings }) => (settings.cors?.origins ?? []).filter((origin) => origin === '*'),
-  },
-  {
-    id: 'cors-in-the-clear',
-    severity: 'medium',
-    key: '/cors/origins',
-    risk: 'These pages are loaded without encryption, so anyone on the network can add scripts that use the API.',
-    fix: 'List only https origins.',
-    find: ({ settings }) => (settings.cors?.origins ?? []).filter(isClearAndPublic),
   },
   {
     id: 'contract-status-exposed',

@@ -24,7 +24,6 @@ import { tracingOptionsSchema } from '../telemetry/tracing-options.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import {
   checksSchema,
-  corsOptionsSchema,
   errorsSchema,
   listenOptionsSchema,
   referenceSchema,
@@ -66,7 +65,6 @@ export function configSchema(features: readonly Configurable[]): Record<string, 
         description: 'Scheme and host that clients use, for example https://qa.example.org; without a path.',
       },
       listen: listenOptionsSchema,
-      cors: corsOptionsSchema,
       adminToken: {
         type: 'string',
         minLength: 8,

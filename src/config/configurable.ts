@@ -1,16 +1,20 @@
 import type { Static, TSchema } from 'typebox';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
-import type { Configurable, Settings } from './settings.ts';
+import type { Configurable, Configured, Settings } from './settings.ts';
 
-/** Returns the options of a feature. Throws if the settings were read without the feature. */
+/** Returns the options of a feature, or undefined if it is off. Throws if the settings were read without the feature. */
 export function optionsOf<Options extends TSchema>(
   { features }: Pick<Settings, 'features'>,
   configurable: Pick<Configurable<Options>, 'name'>,
-): Static<Options> {
+): Static<Options> | undefined {
   const found = features.find((one) => one.configurable.name === configurable.name);
   if (found === undefined) throw new Error(`the settings were read without ${configurable.name}`);
   return found.options as Static<Options>;
 }
+
+/** Returns the features that are on. A feature without default options is on only if its key is set. */
+export const featuresInUse = ({ features }: Pick<Settings, 'features'>): readonly Configured[] =>
+  features.filter(({ options }) => options !== undefined);
 
 /** Returns a configured value with the defaults of its schema. The value must be valid. */
 export function withSchemaDefaults(schema: PlainObject, value: unknown): unknown {

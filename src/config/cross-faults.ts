@@ -13,6 +13,7 @@ import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem } from './settings.ts';
 import type { Environment } from './config-sources.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
+import { featuresInUse } from './configurable.ts';
 import type { Settings } from './settings.ts';
 
 /** Returns the errors in combinations of keys whose individual values are valid. */
@@ -23,12 +24,11 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...serviceFaults(settings),
     ...observeFaults(settings),
     ...listenFaults(settings),
-    ...corsFaults(settings),
     ...basePathFaults(settings),
     ...audienceFaults(settings),
     ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
-    ...settings.features.flatMap(({ configurable, options }) => configurable.check?.(options, settings) ?? []),
+    ...featuresInUse(settings).flatMap(({ configurable, options }) => configurable.check?.(options, settings) ?? []),
     ...ledgerFaults(settings),
   ];
 }
@@ -133,33 +133,6 @@ function listenFaults(settings: Settings): ConfigProblem[] {
         message: 'is neither an address nor a network',
         suggestion: 'for example 10.0.0.0/8 or loopback',
       });
-  });
-  return problems;
-}
-
-// CORS adds headers to responses, which must not happen in `observe` mode.
-function corsFaults({ cors, mode }: Settings): ConfigProblem[] {
-  if (cors === undefined) return [];
-  const problems: ConfigProblem[] = [];
-  const any = cors.origins.includes('*');
-  if (mode.transparent)
-    problems.push({
-      pointer: '/cors',
-      message: `cannot be used in ${mode.name} mode, which does not change responses`,
-      suggestion: 'mode: staging',
-    });
-  if (any && cors.credentials)
-    problems.push({
-      pointer: '/cors/credentials',
-      message: 'cannot be true with the origin *: every site could then act as the user',
-      suggestion: 'list the origins',
-    });
-  if (any && cors.origins.length > 1)
-    problems.push({ pointer: '/cors/origins', message: 'contains *, so the other origins have no effect' });
-  cors.origins.forEach((origin, index) => {
-    if (origin === '*' || !URL.canParse(origin) || new URL(origin).origin === origin) return;
-    const suggestion = new URL(origin).origin;
-    problems.push({ pointer: `/cors/origins/${index}`, message: 'is not the form that browsers send', suggestion });
   });
   return problems;
 }

@@ -30,7 +30,7 @@ import {
 } from './config-sources.ts';
 import { withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
-import { CORS_DEFAULTS, LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
+import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
 import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Settings } from './settings.ts';
@@ -266,7 +266,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
     listen: toListenOptions(part('listen'), embedded, place.folder),
-    cors: raw['cors'] === undefined ? undefined : withDefaults(CORS_DEFAULTS, raw['cors']),
     adminToken: raw['adminToken'] as string | undefined,
     adminTokenFile: pathAt('/adminTokenFile', raw['adminTokenFile']),
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',

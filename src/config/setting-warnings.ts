@@ -12,6 +12,7 @@ import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Place, Settings } from './settings.ts';
+import { featuresInUse } from './configurable.ts';
 
 /** A setting that has no effect, and why. */
 interface Inert {
@@ -33,7 +34,7 @@ export function settingWarnings(
   ]
     .filter(({ pointer }) => settings.originOf(pointer) !== 'default')
     .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
-  const ofFeatures = settings.features.flatMap(
+  const ofFeatures = featuresInUse(settings).flatMap(
     ({ configurable, options }) => configurable.warn?.(options, { settings, roles }) ?? [],
   );
   return [

@@ -15,6 +15,7 @@ import type { Fault } from '../model/fault.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Mode } from '../model/modes.ts';
+import type { Severity } from '../model/severity.ts';
 import type { OverridesOptions } from '../overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions } from '../permissions/permissions-options.ts';
@@ -23,7 +24,7 @@ import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { AllowedPath, CorsOptions, ListenOptions, ReferenceOptions } from './general-options.ts';
+import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './config-sources.ts';
 
 /** The settings that override the global settings for one operation. */
@@ -64,11 +65,33 @@ export interface Configurable<Options extends TSchema = TSchema> {
   check?(options: Static<Options>, settings: Settings): readonly ConfigProblem[];
   /** Returns the errors that only the contract reveals, such as unknown operations. */
   checkContract?(options: Static<Options>, contract: Pick<Contract, 'operations'>): readonly ConfigProblem[];
+  /** The rules that the feature adds to `portico audit`. */
+  readonly auditRules?: readonly FeatureAuditRule<Static<Options>>[];
   /** Returns explicit options that have no effect, and options that are probably mistakes. */
   warn?(
     options: Static<Options>,
     about: { readonly settings: Settings; readonly roles: RolesFile },
   ): readonly Warning[];
+}
+
+/** What a rule of `portico audit` checks, and what its violation means. */
+export interface AuditRuleFacts {
+  /** The rule name used in reports and pipelines. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** The JSON pointer to the configuration key that the rule checks. */
+  readonly key: string;
+  /** True if the rule applies only to a real upstream, not to the embedded reference server. */
+  readonly realOnly?: true;
+  /** The damage that an attacker or an outage could cause. */
+  readonly risk: string;
+  readonly fix: string;
+}
+
+/** A rule that a feature adds to `portico audit`. The rule applies while the feature is on. */
+export interface FeatureAuditRule<Options = unknown> extends AuditRuleFacts {
+  /** Returns one description for each violation of the rule, or an empty list if there are none. */
+  find(options: Options, settings: Settings): readonly string[];
 }
 
 /** A warning about an option. */
@@ -78,7 +101,10 @@ export interface Warning {
   readonly message: string;
 }
 
-/** A feature's options as configured, with all defaults. */
+/**
+ * A feature's options as configured, with all defaults. Undefined if the feature is off: its key is not set, and its
+ * schema has no default.
+ */
 export interface Configured {
   readonly configurable: Configurable;
   readonly options: unknown;
@@ -113,8 +139,6 @@ export interface Settings {
   /** The scheme and host that clients use. If undefined, each request's own scheme and host are used. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
-  /** The CORS options. Undefined if web pages from other origins cannot use the public side. */
-  readonly cors: CorsOptions | undefined;
   /** The admin side's token. It comes from `adminToken` or from the file specified by `adminTokenFile`. */
   readonly adminToken: string | undefined;
   /** The absolute path of the file that contains the token. */

@@ -6,6 +6,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Plan } from '../pipeline/plan.ts';
+import type { PublicMiddleware } from '../http/public-app.ts';
 import type { FeatureStage } from '../pipeline/stage.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
@@ -21,8 +22,8 @@ export interface Feature<Options extends TSchema = TSchema> extends Configurable
   readonly logFields?: readonly string[];
   /**
    * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options or the
-   * contract; the earlier run is closed once no new request uses it. Returns undefined if the options leave the feature
-   * without work.
+   * contract; the earlier run is closed once no new request uses it. Not called if the feature is off. Returns undefined
+   * if the options leave the feature without work.
    */
   start(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
 }
@@ -49,6 +50,8 @@ export interface RunningFeature {
   readonly passiveStages?: readonly FeatureStage[];
   /** Returns what `portico explain` says about a request besides the verdict, each with the name of its subject. */
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
+  /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
+  readonly middleware?: readonly PublicMiddleware[];
   /** Adds headers to a reply. `headers` alternates names and values. */
   addHeaders?(trace: Trace, headers: string[]): void;
   /** Returns members for a request's line in the access log. They must not contain data from messages. */

@@ -8,6 +8,7 @@ import type { Trace } from '../model/trace.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
+import type { PublicMiddleware } from '../http/public-app.ts';
 import type { FeatureStage } from '../pipeline/stage.ts';
 import type { Feature, RunningFeature } from './feature.ts';
 
@@ -18,6 +19,7 @@ export interface RunningFeatures {
   readonly passive: readonly FeatureStage[];
   /** Returns what the features say about a request in `portico explain`. */
   describe: NonNullable<RunningFeature['describe']>;
+  readonly middleware: readonly PublicMiddleware[];
   /** Adds the features' headers to a reply. `headers` alternates names and values. */
   addHeaders(trace: Trace, headers: string[]): void;
   /** Returns the features' members for a request's line in the access log, as JSON text that starts with a comma. */
@@ -61,7 +63,8 @@ export function runFeatures(
     const before = earlier?.runs.find((run) => run.feature === feature);
     if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
     const { operations } = contract;
-    return { feature, startedWith, running: feature.start({ ...services, options, settings, operations }) };
+    const running = options === undefined ? undefined : feature.start({ ...services, options, settings, operations });
+    return { feature, startedWith, running };
   });
   return joinRuns(runs, services.logger);
 }
@@ -74,6 +77,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
     runs,
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
+    middleware: running.flatMap(({ middleware = [] }) => middleware),
     describe: (plan, exchange) => running.flatMap((one) => one.describe?.(plan, exchange) ?? []),
     addHeaders(trace, headers) {
       for (const one of withHeaders) one.addHeaders?.(trace, headers);

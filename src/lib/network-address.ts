@@ -71,3 +71,8 @@ export function isPrivateHost(host: string): boolean {
   if (host.includes(':')) return PRIVATE_IPV6.test(host);
   return !host.includes('.') || PRIVATE_NAME.test(host);
 }
+
+/** Returns whether requests to a URL would cross a public network unencrypted. */
+export function isClearAndPublic(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'http:' && !isPrivateHost(new URL(url).hostname);
+}

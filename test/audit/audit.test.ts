@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadPermissions, readRoles } from '../../src/assembly/load-start.ts';
-import { audit, AUDIT_RULES } from '../../src/audit/audit.ts';
+import { audit, AUDIT_RULES as ENGINE_RULES } from '../../src/audit/audit.ts';
+import { FEATURES } from '../../src/features.ts';
 import type { AuditSubject } from '../../src/audit/audit-rule.ts';
 import { readSettings } from '../../src/portico-settings.ts';
 import type { PlainObject } from '../../src/lib/plain-object.ts';
@@ -15,6 +16,8 @@ import { isAtLeast, SEVERITIES } from '../../src/model/severity.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { deployFile } from '../deploy/image.ts';
 import { readText, sectionOf, tableBy } from '../readme/tables.ts';
+
+const AUDIT_RULES = [...ENGINE_RULES, ...FEATURES.flatMap(({ auditRules = [] }) => auditRules)];
 
 const folder = tempFolder();
 const contract = loadContract(CONTRACT_DEFAULTS);

@@ -1509,10 +1509,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an expired certificate replaces one that is still valid',
   },
   {
-    file: 'src/http/cors.ts',
+    file: 'src/features/cors/add-cors-headers.ts',
     find: 'origin === undefined || !(anyOrigin || origins.has(origin))',
     replace: 'origin === undefined',
-    test: 'test/gateway/cors.test.ts',
+    test: 'test/features/cors/cors.test.ts',
     why: 'every site may read the responses that a user may read',
   },
   {

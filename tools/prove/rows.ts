@@ -146,7 +146,7 @@ export const PROOFS: readonly Proof[] = [
     id: 'cors',
     holds: 'Only listed origins may read responses in a browser.',
     tried: 'Preflights and requests from listed, unlisted and similar origins; errors and stored pages.',
-    files: ['test/gateway/cors.test.ts'],
+    files: ['test/features/cors/cors.test.ts'],
   }),
   tests({
     id: 'drain',

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/portico-settings.ts';
-import type { Answer } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { readSettings } from '../../../src/portico-settings.ts';
+import type { Answer } from '../../builders/call.ts';
+import { exampleAnswer } from '../../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const APP = 'https://app.example.org';

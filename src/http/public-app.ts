@@ -1,0 +1,118 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import express, { type RequestHandler } from 'express';
+import { allowedMethods } from '../pipeline/undocumented/policy.ts';
+import { createArrivalReader, type HttpArrival } from './arrival.ts';
+import {
+  createPublicHandler,
+  type PublicHandler,
+  type PublicServices,
+  recordAtEnd,
+  traceOf,
+} from './public-handler.ts';
+import { addEdgeHeaders } from './write-reply.ts';
+
+/**
+ * Express middleware on the public side. It runs before the gateway, which handles a request once `next` is called. The
+ * request is not yet checked in any way.
+ */
+export type PublicMiddleware = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: () => void,
+  gateway: PublicPort,
+) => void;
+
+/** What middleware on the public side can use of the gateway. */
+export interface PublicPort {
+  /**
+   * Returns the methods that the contract documents for a request's path. Returns undefined if the path is undocumented
+   * or the gateway will refuse the request because of its head.
+   */
+  documentedMethods(req: IncomingMessage): readonly string[] | undefined;
+  /**
+   * Responds to a request with an empty body, with the headers that the gateway adds to every response. Records the
+   * request in the log and the metrics. `headers` alternates names and values.
+   */
+  respond(req: IncomingMessage, res: ServerResponse, status: number, headers: readonly string[]): void;
+}
+
+/** The services and settings of the public side and of the middleware in front of it. */
+export interface PublicAppServices extends PublicServices {
+  /** The middleware of the features, in their order. */
+  readonly middleware: readonly PublicMiddleware[];
+}
+
+/** The public side's Express app. A reload replaces its services, including the middleware. */
+export interface PublicApp extends Pick<PublicHandler, 'handle'> {
+  use(services: PublicAppServices): void;
+}
+
+/**
+ * Creates the Express app of the public side, which consists of the features' middleware and the gateway. Express
+ * decides nothing itself: there are no routes, and the gateway also handles requests whose targets Express cannot parse.
+ */
+export function createPublicApp(first: PublicAppServices): PublicApp {
+  const gateway = createPublicHandler(first);
+  let current = first;
+  let port = createPort(first);
+  const app = express();
+  app.disable('x-powered-by').disable('etag').disable('query parser');
+  const throughFeatures: RequestHandler = (req, res, next) => {
+    const { middleware } = current;
+    if (middleware.length === 0) next();
+    else runAll(middleware, req, res, next, port);
+  };
+  const handleRequest: RequestHandler = (req, res) => gateway.handle(req, res);
+  app.use(throughFeatures, handleRequest);
+  // Express adds to the prototypes of `req` and `res` what its types promise.
+  const listener: (req: IncomingMessage, res: ServerResponse, next: () => void) => void = app;
+  const handle: RequestListener = (req, res) => listener(req, res, () => gateway.handle(req, res));
+  return {
+    handle,
+    use(services) {
+      current = services;
+      port = createPort(services);
+      gateway.use(services);
+    },
+  };
+}
+
+/** Runs middleware one after the other, and then calls `next`. */
+function runAll(
+  [first, ...rest]: readonly PublicMiddleware[],
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: () => void,
+  port: PublicPort,
+): void {
+  if (first === undefined) next();
+  else first(req, res, () => runAll(rest, req, res, next, port), port);
+}
+
+function createPort(services: PublicAppServices): PublicPort {
+  const readArrival = createArrivalReader(services.arrival);
+  return {
+    documentedMethods: (req) =>
+      services.checkHead?.(req) === undefined ? documentedMethods(readArrival(req), services) : undefined,
+    respond(req, res, status, headers) {
+      const trace = traceOf(readArrival(req));
+      const list = [...headers];
+      addEdgeHeaders(list, trace, services);
+      res.writeHead(status, list).end();
+      recordAtEnd({ res, trace }, services);
+    },
+  };
+}
+
+/** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */
+function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
+  let path: string;
+  try {
+    ({ path } = arrival);
+  } catch {
+    // The target is malformed, so the gateway will refuse it.
+    return undefined;
+  }
+  const match = gateway.contract.match(path);
+  return match && allowedMethods(match.byMethod);
+}
