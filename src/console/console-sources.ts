@@ -46,7 +46,7 @@ export interface ConsoleSources {
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {
     /**
-     * Undoes the ladder's step for one check in all processes and gateways. Returns the move that was undone, or
+     * Lifts the ladder's step for one check in all processes and gateways. Returns the move that was lifted, or
      * undefined if there is no such step.
      */
     lift(operation: string, check: CheckName): Promise<string | undefined>;
@@ -55,8 +55,13 @@ export interface ConsoleSources {
   /** The record of all changes on the admin side. */
   readonly trail: Pick<AuditTrail, 'entries'>;
   readonly matrix: () => PermissionMatrix;
-  /** Returns lines that explain how the gateway would handle a request. */
-  readonly explain: (request: { method: string; target: string; as?: string }) => Promise<readonly string[]>;
+  /** Returns lines that explain how the gateway would handle a request. A body is sent as JSON. */
+  readonly explain: (request: {
+    method: string;
+    target: string;
+    as?: string;
+    body?: string;
+  }) => Promise<readonly string[]>;
   readonly inventory: (query: InventoryQuery) => PageInventory | Promise<PageInventory>;
   /** Purges the stored responses with any of the tags, or all stored responses. Returns the number purged. */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;

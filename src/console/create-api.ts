@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import { settingLeaves } from '../config/changed-keys.ts';
 import type { Origin, Settings } from '../config/settings.ts';
 import { HOUR_MS } from '../lib/clock.ts';
@@ -52,8 +52,9 @@ export function createApi(sources: ConsoleSources): Router {
     res.json(result);
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
-  router.get('/explain', async ({ query }, res) => {
-    const form = explainRequest(query);
+  // The request can contain a body, which must not become part of a URL. It changes nothing, so it needs no token.
+  router.post('/explain', withoutEntry, express.json({ limit: MAX_BODY_BYTES }), async ({ body }, res) => {
+    const form = explainRequest(membersOf(body));
     if (form.ok) res.json({ lines: await sources.explain(form.request) });
     else res.status(400).json({ error: form.message, field: form.field });
   });
@@ -112,20 +113,26 @@ export function createApi(sources: ConsoleSources): Router {
   return router;
 }
 
+const withoutEntry: RequestHandler = (_req, res, next) => {
+  noteAudit(res, { needsNoEntry: true });
+  next();
+};
+
 /** The result of reading the form: a request to explain, or the name of an invalid form field. */
 type ExplainForm =
-  | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
+  | { readonly ok: true; readonly request: { method: string; target: string; as?: string; body?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
 
-/** Reads the method, target and account of a request to explain. Without an account, the caller is anonymous. */
-function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
-  const method = queryText(query, 'method').toUpperCase() || 'GET';
-  const written = queryText(query, 'target', MAX_TARGET + 1).trim();
+/** Reads a request to explain. Without an account, the caller is anonymous. */
+function explainRequest(form: Readonly<Record<string, unknown>>): ExplainForm {
+  const method = queryText(form, 'method').toUpperCase() || 'GET';
+  const written = queryText(form, 'target', MAX_TARGET + 1).trim();
   // A complete URL is also accepted, but only its path and query are used.
   const target = written.replace(/^https?:\/\/[^/?#]+/i, '');
-  const as = queryText(query, 'as').trim();
+  const as = queryText(form, 'as').trim();
+  const body = queryText(form, 'body', MAX_BODY_BYTES);
   if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'Enter a valid HTTP method.' };
   if (!target.startsWith('/') || target.length > MAX_TARGET || /[\s\p{Cc}]/u.test(target))
     return {
@@ -133,7 +140,7 @@ function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
       field: 'target',
       message: `The target must begin with a slash and must not contain spaces: /services/v2/question.json`,
     };
-  return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
+  return { ok: true, request: { method, target, ...(as !== '' && { as }), ...(body !== '' && { body }) } };
 }
 
 /** The data for the page header, which is the same on every page. */

@@ -177,7 +177,7 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   if (step?.move === 'demoted')
     return {
       kind: 'demoted',
-      text: `demoted: correct the contract, or undo the demotion; ${number(failed)} of ${number(judged)} failed ${period}`,
+      text: `demoted: correct the contract, or lift the demotion; ${number(failed)} of ${number(judged)} failed ${period}`,
     };
   const words = refused > 0 ? 'were or would have been refused' : 'would have been refused';
   if (failed > 0)
@@ -279,7 +279,7 @@ export function movedWords({ check, configured, effective, step }: MovedLevel): 
 /** Describes a step, including its time and the numbers that led to it. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
-  if (move === 'lifted') return `promotion undone ${day}`;
+  if (move === 'lifted') return `promotion lifted ${day}`;
   if (move === 'demoted')
     return `demoted ${day}, ${number(failed)} of ${number(judged)} responses failed in ${number(windowSeconds)} s`;
   return `promoted ${day}, none of ${number(judged)} would have been refused in ${number(windowSeconds / 3600)} h`;

@@ -8,7 +8,7 @@ export interface LadderEvidence {
 }
 
 /**
- * A change to the level of one check for one operation. `lifted` means that an operator has undone a promotion. A
+ * A change to the level of one check for one operation. `lifted` means that an operator has lifted a promotion. A
  * `lifted` step does not change the level, but prevents the check from being promoted again.
  */
 export interface LadderStep extends LadderEvidence {
@@ -55,7 +55,7 @@ export interface OperationLevels {
 }
 
 /**
- * Returns the steps that remain after one step is undone. A demotion or a `lifted` mark is removed. A promotion is
+ * Returns the steps that remain after one step is lifted. A demotion or a `lifted` mark is removed. A promotion is
  * replaced with a `lifted` mark, so that the same results do not lead to another promotion.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {

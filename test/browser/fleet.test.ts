@@ -10,6 +10,7 @@ import { until } from '../builders/until.ts';
 import { axeFindings } from './axe-findings.ts';
 import { launch } from './launch.ts';
 import { openConsole, openContext, soon, TOKEN } from './open-console.ts';
+import { wordFaults } from './word-faults.ts';
 
 needsProgram('chromium', 'the page of the fleet', (chromium) => {
   needsProgram('redis', 'with several gateways', (path) => {
@@ -73,6 +74,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(await axeFindings(page)).toEqual([]);
+      expect(await wordFaults(page, 'fleet')).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 800 });
 
       // A gateway that has been silent for too long is removed, and one that shuts down removes itself.

@@ -29,6 +29,13 @@ needsProgram('chromium', 'the page of permissions', (path) => {
         await page.getByText('forwarded (cache: miss)').waitFor();
         await page.reload();
         await page.getByText('forwarded (cache: miss)').waitFor();
+        await page.getByLabel('Method').selectOption('POST');
+        await page.getByLabel('Target').fill('/services/v2/users/gdpr/upload.json');
+        await page.getByLabel('JSON body').fill('{"content": 7}');
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.getByText('400 invalid_body: /content must be string').waitFor();
+        expect(page.url()).toContain('upload.json');
+        expect(page.url()).not.toContain('content');
         await page.getByLabel('Target').fill('question.json');
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText('The target must begin with a slash').waitFor();

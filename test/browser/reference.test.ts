@@ -79,6 +79,18 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       expect(await comment.getByText('personal data').count()).toBeGreaterThan(0);
       expect(await comment.getByText('visible only to some callers').count()).toBeGreaterThan(0);
 
+      // Every provenance has words of its own (docs/provenance.md).
+      const known = await page.evaluate<string[]>(
+        "[...new Set([...document.querySelectorAll('main .badge')].map((one) => one.textContent))]",
+      );
+      for (const words of [
+        'stated in the specification',
+        'type stated, values only observed',
+        'inferred, not stated',
+        'named, but not shown',
+      ])
+        expect(known).toContain(words);
+
       // Each form can be sent unchanged, and the page contains no words that only its authors would understand.
       const empty = `[...document.querySelectorAll('.try :is(input:required, textarea)')].filter(({ value }) => value === '').length`;
       expect(await page.evaluate(empty)).toBe(0);

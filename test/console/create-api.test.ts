@@ -86,17 +86,24 @@ describe('the data of the console', () => {
     });
 
     it('explains a request or names the invalid field', async () => {
-      const target = encodeURIComponent('https://qa.example/services/v2/group/1/user.json');
-      const { text } = await api(gateway, `explain?target=${target}&as=alice`);
-      const { lines } = JSON.parse(text) as { lines: string[] };
-      expect(lines.at(-2)).toContain('403 permission_denied');
-      for (const [query, field] of [
-        ['target=question.json', 'target'],
-        ['target=/a%20b', 'target'],
-        [`target=/${'x'.repeat(5000)}`, 'target'],
-        ['target=/&method=BREW', 'method'],
+      const explain = (body: object) => api(gateway, 'explain', { method: 'POST', body });
+      const linesOf = async (body: object) => JSON.parse((await explain(body)).text) as { lines: string[] };
+      const target = 'https://qa.example/services/v2/group/1/user.json';
+      expect((await linesOf({ target, as: 'alice' })).lines.at(-2)).toContain('403 permission_denied');
+      const upload = { method: 'POST', target: '/services/v2/users/gdpr/upload.json', as: 'admin' };
+      const checked = async (body: string) => (await linesOf({ ...upload, body })).lines.join('\n');
+      expect(await checked('{"content": 7}')).toContain('/content must be string');
+      expect(await checked('{"content": "a,b"}')).not.toContain('/content must be string');
+      for (const [request, field] of [
+        [{ target: 'question.json' }, 'target'],
+        [{ target: '/a b' }, 'target'],
+        [{ target: `/${'x'.repeat(5000)}` }, 'target'],
+        [{ target: '/', method: 'BREW' }, 'method'],
+        [[], 'target'],
       ] as const)
-        expect(await api(gateway, `explain?${query}`)).toMatchObject({ status: 400, json: { field } });
+        expect(await explain(request)).toMatchObject({ status: 400, json: { field } });
+      // An explanation changes nothing, so the audit trail contains none.
+      expect((await gateway.admin('/audit')).text).not.toContain('"action":"change"');
     });
 
     it.each([

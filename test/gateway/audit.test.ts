@@ -5,6 +5,7 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { writeLadderFile } from '../../src/ladder/ladder-file.ts';
 import type { AuditEntry } from '../../src/trail/audit-entry.ts';
 
 const TOKEN = 'the-admin-token';
@@ -15,7 +16,10 @@ const DRIFT = { json: { list: [], listCount: 'none' } };
 
 let gateway: TestGateway;
 let folder: string;
-const start = async (env: Record<string, string> = { PORTICO_ADMIN_TOKEN: TOKEN }) => {
+const start = async (
+  env: Record<string, string> = { PORTICO_ADMIN_TOKEN: TOKEN },
+  more: Readonly<Record<string, unknown>> = {},
+) => {
   folder = tempFolder();
   const fake = await startFakeUpstream((request) => (request.target.startsWith(LIST) ? DRIFT : exampleAnswer(request)));
   gateway = await startTestGateway({
@@ -26,6 +30,7 @@ const start = async (env: Record<string, string> = { PORTICO_ADMIN_TOKEN: TOKEN 
       mode: 'staging',
       overrides: { file: join(folder, 'overrides.json') },
       contract: { baseline: join(folder, 'baseline.yaml') },
+      ...more,
     },
   });
 };
@@ -100,6 +105,33 @@ describe('the audit trail of the admin side', () => {
     expect(await latest()).toMatchObject(changed);
     await post('/overrides/end', { operation: 'listIdeas' });
     expect(await latest()).toMatchObject({ ...who, action: 'override ended', before: { reason: 'INC-18' } });
+  });
+
+  it('records lifted ladder steps, whether in the console or in the file', async () => {
+    await gateway.close();
+    await start(undefined, {
+      operations: { listIdeas: { checks: { responses: 'enforce' } } },
+      ladder: { file: join(tempFolder(), 'ladder.json'), demote: { share: 0.5, windowSeconds: 60, minAnswers: 4 } },
+      cache: { enabled: false },
+    });
+    const check = { operation: 'listIdeas', check: 'responses' };
+    const demote = async () => {
+      for (let index = 0; index < 4; index += 1) expect((await gateway.call(LIST)).status).toBe(502);
+      expect((await gateway.call(LIST)).status).toBe(200);
+    };
+    await demote();
+    await post('/console/api/ladder/lift', check);
+    const lifted = { action: 'lift', outcome: 'done', subject: check };
+    expect(await latest()).toMatchObject({ ...lifted, ...who, way: 'console', before: { move: 'demoted' } });
+    await post('/console/api/ladder/lift', check);
+    expect(await latest()).toMatchObject({ ...lifted, ...who, outcome: 'refused' });
+
+    await demote();
+    const { ladder, ladderFile } = gateway.gateway.services;
+    await ladderFile.written();
+    await writeLadderFile(gateway.gateway.settings.ladder.file, { ...ladder.state(), steps: [] });
+    await ladderFile.checkForChanges();
+    expect(await latest()).toMatchObject({ ...lifted, actor: 'process', way: 'file', before: { move: 'demoted' } });
   });
 
   it.each([

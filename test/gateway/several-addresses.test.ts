@@ -30,6 +30,22 @@ async function startPair(config: Readonly<Record<string, unknown>> = {}, upstrea
   return { first, second, gateway };
 }
 
+describe('a gateway with one upstream address', () => {
+  it('counts its requests, and shows them everywhere that those of several addresses are shown', async () => {
+    const upstream = await startFakeUpstream((request) =>
+      request.target.includes('sort=broken') ? { status: 500, text: 'failed' } : exampleAnswer(request),
+    );
+    const gateway = await startTestGateway({ upstream, config: { cache: { enabled: false } } });
+    for (const sort of ['newest', 'broken', 'votes']) await gateway.call(`${PAGE}?sort=${sort}`);
+    const shown = [{ address: hostOf(upstream), requests: { succeeded: 2, failed: 1 } }];
+    expect((await gateway.admin('/upstreamz')).json).toMatchObject({ addresses: shown });
+    expect((await gateway.admin('/console/api/upstream')).json).toMatchObject({ health: { addresses: shown } });
+    const counted = (outcome: string) =>
+      gateway.metric(`portico_upstream_address_requests_total{address="${hostOf(upstream)}",outcome="${outcome}"}`);
+    expect([await counted('succeeded'), await counted('failed')]).toEqual([2, 1]);
+  });
+});
+
 describe('a gateway with several upstream addresses', () => {
   it('serves every page while one of them is down, and shows it', async () => {
     const down = `127.0.0.1:${await freePort()}`;

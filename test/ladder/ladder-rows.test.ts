@@ -168,7 +168,7 @@ describe('the rows of the ladder', () => {
   });
 
   it('show all failures of a demoted check, before and after the demotion', () => {
-    const text = 'demoted: correct the contract, or undo the demotion; 50 of 100 failed in 7 d';
+    const text = 'demoted: correct the contract, or lift the demotion; 50 of 100 failed in 7 d';
     expect(responsesRow({ passed: 50, reported: 2, refused: 48 }, state(stepWith()))?.next.text).toBe(text);
   });
 });

@@ -57,8 +57,9 @@ export function assembleLadder(
     onRemoved: (step) => {
       const { operation, check, move } = step;
       if (!ladder.lift(operation, check, step)) return;
-      const subject = { operation, check, move };
-      void trail.record({ at: clock(), action: 'lift', outcome: 'done', actor: 'process', way: 'file', subject });
+      const origin = { at: clock(), actor: 'process', way: 'file' } as const;
+      const change = { subject: { operation, check }, before: { move } };
+      void trail.record({ ...origin, action: 'lift', outcome: 'done', ...change });
     },
   });
   const ladder: Ladder = createLadder({
@@ -99,12 +100,12 @@ const missingIn = (steps: readonly LadderStep[], all: readonly LadderStep[]) =>
   all.filter((step) => !steps.some((one) => isDeepStrictEqual(one, step)));
 const fieldsOf = ({ operation, check, move }: LadderStep) => ({ ladder: { operation, check, move } });
 
-/** Logs the ladder steps that another gateway has taken or undone. */
+/** Logs the ladder steps that another gateway has taken or lifted. */
 function logAdopted(logger: Logger, before: LadderState, next: LadderState): void {
   for (const step of missingIn(before.steps, next.steps))
     logger.warn(fieldsOf(step), 'another gateway has promoted or demoted a check');
   for (const step of missingIn(next.steps, before.steps))
-    logger.warn(fieldsOf(step), 'a ladder step was undone or replaced on another gateway');
+    logger.warn(fieldsOf(step), 'a ladder step was lifted or replaced on another gateway');
 }
 
 /** Returns the parts of the configuration that the ladder uses. */
@@ -144,7 +145,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
       );
     },
     lifted: ({ operation, check, move }) => {
-      logger.warn({ ladder: { operation, check, move } }, 'an operator undid a ladder step');
+      logger.warn({ ladder: { operation, check, move } }, 'an operator lifted a ladder step');
     },
     alerted: ({ operation = 'undocumented', check, judged, failed, windowSeconds }) => {
       metrics.ladder.alerted(check);

@@ -98,7 +98,10 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     overrides,
     trail,
     matrix: () => permissionMatrix(permissions, contract.operations),
-    explain: async (request) => (await explainRequest(compiled, request)).map(explainLine),
+    explain: async (request) => {
+      const headers = request.body === undefined ? undefined : { 'Content-Type': 'application/json' };
+      return (await explainRequest(compiled, { ...request, headers })).map(explainLine);
+    },
     inventory: (query) => live.cache.inventory(query),
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstreams.current.health(),

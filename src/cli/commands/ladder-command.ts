@@ -38,7 +38,7 @@ export const ladderCommand: Command = {
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Undo the promotion or demotion of this check or, without CHECK, of all checks of the operation.',
+      help: 'Lift the promotion or demotion of this check or, without CHECK, of all checks of the operation.',
     },
   ],
   notes: [
@@ -198,8 +198,8 @@ async function liftLevels(
 }
 
 const EFFECTS = {
-  demoted: 'demotion undone; the configured level applies again',
-  promoted: 'promotion undone; it will not be repeated for this contract',
+  demoted: 'demotion lifted; the configured level applies again',
+  promoted: 'promotion lifted; it will not be repeated for this contract',
   lifted: 'may be promoted again',
 } as const;
 

@@ -207,7 +207,7 @@ needsProgram('redis', 'portico ladder for gateways that share Redis', (path) => 
     const lifted = await ladder('--lift', 'listIdeas:responses');
     expect(lifted).toMatchObject({
       code: 0,
-      out: expect.stringContaining('listIdeas responses: demotion undone') as string,
+      out: expect.stringContaining('listIdeas responses: demotion lifted') as string,
       err: expect.stringContaining('All gateways') as string,
     });
     await until(() => !gateways.some(isDemoted));

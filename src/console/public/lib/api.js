@@ -43,9 +43,10 @@ export function signOut() {
   });
 }
 
-/** Sends a change as JSON. */
-export function post(path, body) {
+/** Sends a change, or a request that is too long or too private for an address, as JSON. `signal` aborts the request. */
+export function post(path, body, signal) {
   return call(path, {
+    signal,
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),

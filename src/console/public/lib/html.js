@@ -20,13 +20,19 @@ function spaced(texts) {
 }
 
 /**
- * Replaces line breaks between text and a value or a neighboring element. All others are dropped: those between
- * elements and values, and those at the start and the end of an element, where a browser shows no space either.
+ * Replaces line breaks that are next to text or a value with spaces. All others are dropped: those between two
+ * elements, and those at the start and the end of an element, where a browser shows no space either.
  */
-function withSpaces(text) {
-  return text
+function withSpaces(text, index, { length }) {
+  const spacedText = text
     .replaceAll(/(?<=[^\s>])\s*\n\s*(?=<[^/]|<?$)/g, ' ')
     .replaceAll(/(?<=<\/[^<>]*>|\/>|^)\s*\n\s*(?=[^\s<])/g, ' ');
+  const afterValue = index === 0 ? spacedText : spacedText.replace(/^\s*\n\s*(?=<(?:[^/]|$))/, ' ');
+  if (index === length - 1) return afterValue;
+  return afterValue.replace(index === 0 ? BEFORE_VALUE : BETWEEN_VALUES, ' ');
 }
+
+const BEFORE_VALUE = /(?<=<\/[^<>]*>|\/>)\s*\n\s*$/;
+const BETWEEN_VALUES = /(?<=<\/[^<>]*>|\/>|^)\s*\n\s*$/;
 
 export { Fragment, render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };

@@ -64,7 +64,10 @@ export function AuditPage({ query, shownError }) {
         {
           title: 'Change',
           cell: (row) =>
-            [row.before && factsOf(row.before), row.after && factsOf(row.after)].filter(Boolean).join(' → ') || NONE,
+            [row.before, row.after]
+              .filter((state) => state !== undefined)
+              .map((state) => factsOf(state, row))
+              .join(' → ') || NONE,
         },
         {
           title: 'Who',
@@ -94,11 +97,20 @@ function select(name, label, chosen, values) {
   </label>`;
 }
 
-/** Describes the members of an object in one line. */
-function factsOf(facts = {}) {
-  const parts = Object.entries(facts).map(([name, value]) => {
-    const shown = Array.isArray(value) ? value.join(', ') : String(value);
-    return `${name} ${shown === '' ? 'none' : shown}`;
+/** The members of an override that repeat other columns of its entry. */
+const REPEATED = ['operation', 'by', 'from', 'setAt'];
+
+/** Describes the members of an object in one line, without those that the entry shows elsewhere. */
+function factsOf(facts = {}, { action = '' } = {}) {
+  const isOverride = action.startsWith('override ');
+  const parts = Object.entries(facts).flatMap(([name, value]) => {
+    if (isOverride && REPEATED.includes(name)) return [];
+    const shown = Array.isArray(value)
+      ? value.join(', ')
+      : name === 'until'
+        ? dateTime(Date.parse(value))
+        : String(value);
+    return [`${name} ${shown === '' ? 'none' : shown}`];
   });
   return parts.join('; ') || NONE;
 }

@@ -91,7 +91,8 @@ export function OverridesPage({ status, shownError, announce }) {
         {
           title: 'Ends',
           sort: (row) => Date.parse(row.until),
-          cell: (row) => html`in ${age(remaining(row, status.now))}, ${dateTime(Date.parse(row.until))}`,
+          cell: (row) =>
+            html`in ${age(remaining(row, status.now))}, <span class="time">${dateTime(Date.parse(row.until))}</span>`,
         },
         { title: 'Reason', cell: (row) => row.reason },
         { title: 'Set by', sort: operatorOf, cell: operatorOf },
@@ -122,7 +123,11 @@ export function OverridesPage({ status, shownError, announce }) {
         { title: 'Event', sort: (row) => row.event, cell: (row) => row.event },
         { title: 'Operation', sort: (row) => row.operation, cell: (row) => row.operation },
         { title: 'Change', sort: nameOf, cell: changeOf },
-        { title: 'Until', sort: (row) => Date.parse(row.until), cell: (row) => dateTime(Date.parse(row.until)) },
+        {
+          title: 'Until',
+          sort: (row) => Date.parse(row.until),
+          cell: (row) => html`<span class="time">${dateTime(Date.parse(row.until))}</span>`,
+        },
         { title: 'Reason', cell: (row) => row.reason },
         {
           title: 'By',

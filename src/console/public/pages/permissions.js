@@ -1,4 +1,4 @@
-import { get, withQuery } from '../lib/api.js';
+import { post } from '../lib/api.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
@@ -83,15 +83,23 @@ function Mark({ value }) {
 function Explain({ query, accounts, reachable }) {
   const [result, setResult] = useState(/** @type {any} */ (undefined));
   const { method = '', target = '', as = '' } = query;
+  // The body can contain personal data, so it does not become part of the address.
+  const [body, setBody] = useState('');
+  const submit = (event) => {
+    event.preventDefault();
+    const { body: written, ...shared } = Object.fromEntries(new FormData(event.currentTarget));
+    setBody(String(written));
+    setQuery(['permissions'], shared);
+  };
   useEffect(() => {
     if (target === '') return undefined;
     const reading = new AbortController();
-    get(withQuery('explain', { method, target, as }), reading.signal)
+    post('explain', { method, target, as, body }, reading.signal)
       .then((found) => setResult(found))
       .catch((error) => reading.signal.aborted || setResult({ error }));
     return () => reading.abort();
     // The explanation is also requested again when the connection to the gateway is restored.
-  }, [method, target, as, reachable]);
+  }, [method, target, as, body, reachable]);
   const wrong = result?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>
       <label>
@@ -127,6 +135,10 @@ function Explain({ query, accounts, reachable }) {
         />
         <datalist id="accounts">${accounts.map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
       </label>
+      <label class="whole">
+        <span>JSON body (optional; not part of this page’s address)</span>
+        <textarea name="body" rows="2" spellcheck="false" placeholder=${'{"body": "a comment"}'}></textarea>
+      </label>
       <button type="submit" class="primary">Explain</button>
     </form>
     <div role="status" id="explained">
@@ -144,9 +156,4 @@ function Explain({ query, accounts, reachable }) {
         </dl>`
       }
     </div>`;
-}
-
-function submit(event) {
-  event.preventDefault();
-  setQuery(['permissions'], Object.fromEntries(new FormData(event.currentTarget)));
 }

@@ -6,12 +6,17 @@ import { Schema } from './schema.js';
 import { boundsText, nameOf, typeText } from './schema-values.js';
 import { TryForm } from './try.js';
 
+/** Returns a path that a narrow window can wrap at its slashes. */
+const wrapped = (path) => path.split(/(?=\/)/).map((part) => html`<wbr />${part}`);
+
 /** One operation in the API docs: its parameters, permissions and responses, and a form for trying it. */
 export function Operation({ operation, contract, credential }) {
   const { id, method, path, summary, description, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>
     <h3 id=${`${id}-title`} tabindex="-1"><a href=${`#${id}`}>${summary}</a></h3>
-    <p class="row address"><span class="badge method">${method}</span><code>${contract.publicBasePath}${path}</code></p>
+    <p class="row address">
+      <span class="badge method">${method}</span><code>${wrapped(contract.publicBasePath + path)}</code>
+    </p>
     <p class="row">
       <code>${id}</code><${Provenance} is=${provenance} />
       ${since !== undefined && html`<span class="muted">since ${since}</span>`}

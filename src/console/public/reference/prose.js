@@ -13,11 +13,12 @@ export function Prose({ text }) {
     .map((part) => html`<p><${Words} text=${part.trim()} /></p>`);
 }
 
+/** The tone and the words of each provenance. docs/provenance.md defines their meanings. */
 const KNOWN = {
   stated: ['good', 'stated in the specification'],
-  observed: ['good', 'seen on the server'],
-  inferred: ['warn', 'assumed, not seen'],
-  'not shown': ['bad', 'not in the specification'],
+  observed: ['good', 'type stated, values only observed'],
+  inferred: ['warn', 'inferred, not stated'],
+  'not shown': ['bad', 'named, but not shown'],
 };
 
 /** A badge that shows the provenance of a fact. */
