@@ -98,13 +98,13 @@ function select(name, label, chosen, values) {
 }
 
 /** The members of an override that repeat other columns of its entry. */
-const REPEATED = ['operation', 'by', 'from', 'setAt'];
+const REPEATED = new Set(['operation', 'by', 'from', 'setAt']);
 
 /** Describes the members of an object in one line, without those that the entry shows elsewhere. */
 function factsOf(facts = {}, { action = '' } = {}) {
   const isOverride = action.startsWith('override ');
   const parts = Object.entries(facts).flatMap(([name, value]) => {
-    if (isOverride && REPEATED.includes(name)) return [];
+    if (isOverride && REPEATED.has(name)) return [];
     const shown = Array.isArray(value)
       ? value.join(', ')
       : name === 'until'

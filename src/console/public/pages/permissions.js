@@ -88,7 +88,7 @@ function Explain({ query, accounts, reachable }) {
   const submit = (event) => {
     event.preventDefault();
     const { body: written, ...shared } = Object.fromEntries(new FormData(event.currentTarget));
-    setBody(String(written));
+    setBody(/** @type {string} */ (written));
     setQuery(['permissions'], shared);
   };
   useEffect(() => {
