@@ -7,6 +7,7 @@ import { withUpstreamUrl } from '../src/config/settings.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
+import { findProgram } from '../test/builders/find-program.ts';
 import { readCommandLine } from './command-line.ts';
 
 const HELP = `Takes the screenshots of the console in docs/images/*.png. Simulates the clock and fifteen minutes of traffic to a
@@ -34,6 +35,7 @@ const PAGES = [
   'cache',
   'upstream',
   'configuration',
+  'audit',
 ];
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -119,6 +121,8 @@ async function shoot(
   await context.close();
 }
 
+const found = findProgram('chromium');
+if (found.path === undefined) throw new Error(found.advice);
 const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
 const end = Date.now();
 let base = end - MINUTES * 60_000;
@@ -147,7 +151,7 @@ const gateway = await createGateway(withUpstreamUrl(loadSettings({ env, cwd: fol
   logStream: { write: () => undefined },
 });
 const browser = await chromium.launch({
-  executablePath: process.env['PORTICO_CHROMIUM'] ?? '/usr/bin/chromium',
+  executablePath: found.path,
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--hide-scrollbars'],
 });
 try {

@@ -6,6 +6,7 @@ import { usePoll } from '../lib/poll.js';
 import { changeQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { wrappedJson } from '../lib/wrapped.js';
 
 const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' };
 
@@ -126,7 +127,7 @@ export function ConfigurationPage({ query, status, shownError, announce }) {
           cell: (row) =>
             row.secret
               ? html`<span><span aria-hidden="true">${row.value}</span> <small class="muted">secret</small></span>`
-              : html`<code class="value">${row.value}</code>`,
+              : html`<code class="value">${wrappedJson(row.value)}</code>`,
         },
         {
           title: 'Origin',

@@ -4,6 +4,7 @@ import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { wrappedPath } from '../lib/wrapped.js';
 
 const MARKS = {
   allowed: ['✓', 'allowed', 'good'],
@@ -64,7 +65,7 @@ function Matrix({ matrix, kind, caption }) {
       {
         title: 'Operation',
         head: true,
-        cell: (row) => html`${row.operation} <small class="path">${row.method} ${row.path}</small>`,
+        cell: (row) => html`${row.operation} <small class="path">${row.method} ${wrappedPath(row.path)}</small>`,
       },
       ...places.map(([name, index]) => {
         return { title: name, cell: (row) => html`<${Mark} value=${row.cells[index]} />` };

@@ -7,6 +7,7 @@ import { changeQuery, hrefOf } from '../lib/route.js';
 import { OperationLinks } from '../lib/operation-links.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { wrappedPath } from '../lib/wrapped.js';
 
 const SPANS = [5, 15, 30, 60];
 const FOLDED = 'folded';
@@ -157,7 +158,7 @@ function Shown({ data, period, operation, minutes, all }) {
 function named({ operation, method, path }, minutes, folded) {
   const outside = operation === FOLDED ? `${plural(folded, 'operation')} counted together` : 'not in the contract';
   return html`<a href=${hrefOf(['traffic'], { operation, minutes })}>${operation}</a>
-    <small class="path">${method === undefined ? outside : `${method} ${path}`}</small>`;
+    <small class="path">${method === undefined ? outside : html`${method} ${wrappedPath(path)}`}</small>`;
 }
 
 function Tile({ name, value, note }) {

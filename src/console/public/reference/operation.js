@@ -1,4 +1,5 @@
 import { html } from '../lib/html.js';
+import { wrappedPath } from '../lib/wrapped.js';
 import { OperationLinks } from '../lib/operation-links.js';
 import { Prose, Provenance, Words } from './prose.js';
 import { pretty } from './sample.js';
@@ -6,16 +7,13 @@ import { Schema } from './schema.js';
 import { boundsText, nameOf, typeText } from './schema-values.js';
 import { TryForm } from './try.js';
 
-/** Returns a path that a narrow window can wrap at its slashes. */
-const wrapped = (path) => path.split(/(?=\/)/).map((part) => html`<wbr />${part}`);
-
 /** One operation in the API docs: its parameters, permissions and responses, and a form for trying it. */
 export function Operation({ operation, contract, credential }) {
   const { id, method, path, summary, description, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>
     <h3 id=${`${id}-title`} tabindex="-1"><a href=${`#${id}`}>${summary}</a></h3>
     <p class="row address">
-      <span class="badge method">${method}</span><code>${wrapped(contract.publicBasePath + path)}</code>
+      <span class="badge method">${method}</span><code>${wrappedPath(contract.publicBasePath + path)}</code>
     </p>
     <p class="row">
       <code>${id}</code><${Provenance} is=${provenance} />
