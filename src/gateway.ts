@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { type CompiledAssembly, compileGateway } from './assembly/compile-gateway.ts';
+import { type CompiledAssembly, compileGateway, requestRepeater } from './assembly/compile-gateway.ts';
 import { explainRequest } from './assembly/explain-request.ts';
 import {
   applySettings,
@@ -235,6 +235,7 @@ function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAs
   const { settings, start, services } = assembled;
   applySettings(assembled, parts.clock());
   const gateway = compileGateway(settings, start, services, parts);
+  services.live.repeater = requestRepeater(settings, start, services);
   services.overrides.configure(overrideRules(settings, gateway));
   return { ...assembled, gateway };
 }

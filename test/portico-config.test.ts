@@ -45,6 +45,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   tracing: true,
   operations: true,
   rateLimits: true,
+  rehearsal: true,
 };
 const CONTRACT: Keys<'contract'> = {
   folder: true,

@@ -13,9 +13,12 @@ import { createKindOf } from '../ledger/record/fingerprint.ts';
 import type { Feature } from '../engine/feature.ts';
 import { runFeatures, type RunningFeatures } from '../engine/run-features.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Trace } from '../model/trace.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import { comparisonTrace, type Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
+import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
 import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
@@ -166,9 +169,11 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ],
     () => assembleShadow(settings, start, lasting),
   );
-  const { contract } = start;
-  const context = { settings, contract, clock, logger, redis: shared?.redis, metrics: lasting.metrics.features };
-  const features = runFeatures(parts.features, context, kept?.features);
+  const features = runFeatures(
+    parts.features,
+    { settings, contract: start.contract, random, redis: shared?.redis, ...contextOf(lasting, clock) },
+    kept?.features,
+  );
   return {
     ...lasting,
     upstream,
@@ -204,6 +209,24 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     withdrawals: (kept?.withdrawals ?? 0) + (before !== undefined && withdrawsAcceptance(before.start, start) ? 1 : 0),
     shadow,
     recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow, features }),
+  };
+}
+
+/** Returns what features get from the services that exist until the gateway is closed. */
+function contextOf({ live, logger, metrics, ledger }: LastingServices, clock: Clock) {
+  return {
+    clock,
+    logger,
+    metrics: metrics.features,
+    repeater: {
+      repeat: (...request: Parameters<RequestRepeater['repeat']>) => live.repeater?.repeat(...request),
+      decode: async (headers: HeaderPairs, body: Buffer) => live.repeater?.decode(headers, body),
+    },
+    record(request: Trace, violations: readonly Violation[]) {
+      const trace = comparisonTrace(request, violations);
+      metrics.record(trace);
+      ledger.record(trace);
+    },
   };
 }
 
@@ -325,7 +348,7 @@ function createRecorder(
   { clock, logStream }: AssemblyParts,
   services: LastingServices & Pick<Services, 'shadow' | 'features'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, tracing, ledger, ladder, shadow, kindOf, nameTag } = services;
+  const { logger, metrics, tracing, ledger, ladder, shadow, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     level: settings.logging.level,
@@ -333,7 +356,7 @@ function createRecorder(
     clock,
     stream: logStream,
     nameTag,
-    featureMembers: services.features.logMembers,
+    featureMembers: features.logMembers,
     fingerprintOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
   });
   const observers: TraceObserver[] = [
@@ -344,6 +367,7 @@ function createRecorder(
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
     ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
+    ...(features.finished === undefined ? [] : [{ name: 'features', record: features.finished }]),
     { name: 'access log', record: accessLog.record },
   ];
   return createTraceRecorder(observers, (observer, error) =>

@@ -4,6 +4,7 @@ import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 import { publicOriginOf } from '../model/arrival.ts';
+import { MODES } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import { applyOverrides } from '../overrides/override-effect.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
@@ -14,6 +15,7 @@ import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.t
 import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
 import { createDecide } from '../pipeline/stages/authorize.ts';
 import { createCheckBody } from '../pipeline/request-rules.ts';
+import { createRepeater, type RequestRepeater } from '../pipeline/repeat-request.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
 import { type FeatureStage, overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
@@ -45,6 +47,9 @@ const TARGETS_SHARE = 8;
  * contract and a configuration together define.
  */
 const MAX_PERMISSIONS = 1_000;
+
+/** The maximum number of operations whose plans outside `observe` mode are remembered. */
+const MAX_OPERATIONS = 1_000;
 
 /** The assembled services and the gateway compiled for them. */
 export interface CompiledAssembly extends Assembled {
@@ -238,6 +243,24 @@ export function stageServices(
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
   };
+}
+
+/** Returns the service that repeats clients' requests in the forms of this configuration. */
+export function requestRepeater(settings: Settings, start: Start, { upstream, sessions }: Services): RequestRepeater {
+  const built = { ...settings, mode: MODES.staging };
+  const operations = new Map(start.contract.operations.map((operation) => [operation.id, operation]));
+  const planned = boundedMemo(MAX_OPERATIONS, (id: string): PlannedOperation | undefined => {
+    const operation = operations.get(id);
+    return operation && { ...planOperation(built, operation), pageVersion: '' };
+  });
+  return createRepeater({
+    upstream,
+    sessions,
+    serviceAuthorization: start.serviceAuthorization,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
+    plannedAs: planned,
+    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, settings.upstream.maxResponseBytes),
+  });
 }
 
 /** Combines an operation with its configuration. */

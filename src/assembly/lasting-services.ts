@@ -22,6 +22,7 @@ import type { Overrides } from '../overrides/create-overrides.ts';
 import type { Override } from '../overrides/override.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
+import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
@@ -76,7 +77,7 @@ export interface LastingServices {
   readonly shared: SharedState | undefined;
   /** The demotions by other gateways. Undefined if no state is shared. */
   readonly demotions: SharedDemotions | undefined;
-  /** The replaceable services that the long-lived services use for new requests. Only `applySettings` changes them. */
+  /** The replaceable services that the long-lived services use for new requests. They change only when settings are applied. */
   readonly live: Live;
 }
 
@@ -89,6 +90,8 @@ interface Live {
   /** The number of requests that were not compared with previous shadow contracts because too many were waiting. */
   droppedBefore: number;
   duplicateWindowSeconds: number;
+  /** Repeats requests for features. Undefined until the gateway is compiled. */
+  repeater: RequestRepeater | undefined;
 }
 
 /** The dependencies of the long-lived services, other than the settings. */
@@ -116,6 +119,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     shadow: undefined,
     droppedBefore: 0,
     duplicateWindowSeconds,
+    repeater: undefined,
   };
   const upstreams = createUpstreams(first.upstream);
   const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;

@@ -4,9 +4,11 @@ import type { Configurable, Settings } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Plan } from '../pipeline/plan.ts';
 import type { PublicMiddleware } from '../http/public-app.ts';
+import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import type { FeatureStage } from '../pipeline/stage.ts';
 import type { Redis } from '../redis/connect-redis.ts';
 import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
@@ -38,6 +40,15 @@ export interface FeatureContext<Options> {
   /** The Redis server through which gateways share state. Undefined if none is configured. */
   readonly redis: Redis | undefined;
   readonly metrics: FeatureMetrics;
+  /** Returns a random number x (0 ≤ x < 1). */
+  readonly random: () => number;
+  /** Repeats clients' requests with the settings in use, also after a reload that does not restart the feature. */
+  readonly repeater: RequestRepeater;
+  /**
+   * Records violations that the feature found in a finished request or its response: in the ledger, for the request's
+   * caller, and in the metrics. They have no effect on the request. Their category must be an advisory one.
+   */
+  readonly record: (request: Trace, violations: readonly Violation[]) => void;
 }
 
 /** A feature at work. Every member is optional; the engine calls only those that exist. */
@@ -56,5 +67,10 @@ export interface RunningFeature {
   addHeaders?(trace: Trace, headers: string[]): void;
   /** Returns members for a request's line in the access log. They must not contain data from messages. */
   logMembers?(trace: Trace): Readonly<Record<string, string | number | boolean>> | undefined;
+  /**
+   * Called with the trace of each finished request, once the client has its response. Called for background work, too.
+   * Must return at once.
+   */
+  finished?(trace: Trace): void;
   close?(): Promise<void> | void;
 }

@@ -1,16 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { optionsOf } from '../config/configurable.ts';
-import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/load-contract.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
-import type { Redis } from '../redis/connect-redis.ts';
-import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
 import type { PublicMiddleware } from '../http/public-app.ts';
 import type { FeatureStage } from '../pipeline/stage.ts';
-import type { Feature, RunningFeature } from './feature.ts';
+import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 
 /** The features at work under one configuration. */
 export interface RunningFeatures {
@@ -24,6 +20,8 @@ export interface RunningFeatures {
   addHeaders(trace: Trace, headers: string[]): void;
   /** Returns the features' members for a request's line in the access log, as JSON text that starts with a comma. */
   logMembers(trace: Trace): string;
+  /** Passes the trace of a finished request to the features. Undefined if none of them observes requests. */
+  readonly finished: RunningFeature['finished'];
   /** Closes the features that `next` does not use. Without `next`, closes all of them, in reverse order. */
   close(next?: RunningFeatures): Promise<void>;
   /** The run of each feature. */
@@ -37,13 +35,8 @@ interface FeatureRun {
   readonly running: RunningFeature | undefined;
 }
 
-interface StartParts {
-  readonly settings: Settings;
+interface StartParts extends Omit<FeatureContext<unknown>, 'options' | 'operations'> {
   readonly contract: Pick<Contract, 'operations' | 'version'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly redis: Redis | undefined;
-  readonly metrics: FeatureMetrics;
 }
 
 /**
@@ -73,6 +66,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
   const running = runs.flatMap((run) => run.running ?? []);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
+  const observers = running.filter((one) => one.finished !== undefined);
   return {
     runs,
     stages: running.flatMap(({ stages = [] }) => stages),
@@ -89,6 +83,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
           text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
       return text;
     },
+    finished: observers.length === 0 ? undefined : (trace) => observers.forEach((one) => one.finished?.(trace)),
     async close(next) {
       for (const run of runs.toReversed()) {
         if (next?.runs.includes(run) === true) continue;

@@ -157,6 +157,11 @@ export interface Trace {
   scan?: 'valid' | 'closer' | undefined;
   /** True for background work, such as a refresh or a comparison. No client is waiting for it. */
   background?: boolean | undefined;
+  /**
+   * True for background work about a client's request that has a trace of its own, which counts the exchange with the
+   * upstream. The violations are attributed to the request's caller.
+   */
+  comparison?: boolean | undefined;
   /** The number of response headers that clients do not receive or, in `observe` mode, would not receive. */
   droppedHeaders?: number | undefined;
   /** True if the response contains an absolute address of the legacy host. */
@@ -217,6 +222,7 @@ export function createTrace(
     responses: undefined,
     scan: undefined,
     background: undefined,
+    comparison: undefined,
     droppedHeaders: undefined,
     legacyAddress: undefined,
     redacted: undefined,
@@ -229,6 +235,18 @@ export function createTrace(
     bytes: undefined,
     seconds: undefined,
   };
+}
+
+/** Creates the trace of background work that found these violations in a client's request or in its response. */
+export function comparisonTrace(request: Trace, violations: readonly Violation[]): Trace {
+  const trace = createTrace(request);
+  trace.violations.push(...violations);
+  trace.operation = request.operation;
+  trace.caller = request.caller;
+  trace.upstream = request.upstream;
+  trace.background = true;
+  trace.comparison = true;
+  return trace;
 }
 
 /** Records something that is not a violation of the contract. */

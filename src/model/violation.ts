@@ -19,6 +19,7 @@ export const VIOLATION_CATEGORIES = [
   'permission-mismatch',
   'size',
   'release-drift',
+  'rehearsal',
   'advisory',
   'undocumented',
 ] as const;
@@ -28,6 +29,12 @@ export const VIOLATION_CATEGORIES = [
  * never in a message, so they can neither refuse a message nor keep a response from being stored.
  */
 export const RELEASE_DRIFT = 'release-drift';
+
+/**
+ * The category of differences between the response that a client received in `observe` mode and the response to the
+ * same request in the form in which stricter modes send it. They are found after the response has been sent.
+ */
+export const REHEARSAL = 'rehearsal';
 
 /** The name of a violation category. */
 export type ViolationCategory = (typeof VIOLATION_CATEGORIES)[number];
@@ -79,11 +86,11 @@ export const UNDOCUMENTED_FIELD = 'undocumented-field';
 
 /**
  * Returns whether a violation is only counted and reported. Such a violation neither causes a refusal nor prevents a
- * response from being stored. It is due either to an undocumented field or to something that the contract expects but
- * does not require.
+ * response from being stored. It is due to an undocumented field, to something that the contract expects but does not
+ * require, or to a rehearsal.
  */
 export function isAdvisory({ category, keyword }: Pick<Violation, 'category' | 'keyword'>): boolean {
-  return category === 'advisory' || keyword === UNDOCUMENTED_FIELD;
+  return category === 'advisory' || category === REHEARSAL || keyword === UNDOCUMENTED_FIELD;
 }
 
 /**

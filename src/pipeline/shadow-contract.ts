@@ -6,7 +6,7 @@ import { anyIndex } from '../lib/json-pointer.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
-import { createTrace, type Trace } from '../model/trace.ts';
+import { comparisonTrace, type Trace } from '../model/trace.ts';
 import { isAdvisory, type Violation } from '../model/violation.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
@@ -35,7 +35,7 @@ export interface ShadowContract {
 /** The dependencies of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
   /** Records the differences found in one request, using a separate background trace. */
-  readonly found: (trace: Trace, request: Trace) => void;
+  readonly found: (trace: Trace) => void;
   /** Runs a function when no more urgent work is waiting. */
   readonly later: (work: () => void) => void;
 }
@@ -76,12 +76,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
   const compare = (request: Trace, record: ComparedRequest) => {
     const violations = compareContracts(record, parts);
     if (violations.length === 0) return;
-    const trace = createTrace(request);
-    trace.violations.push(...violations);
-    trace.operation = request.operation;
-    trace.caller = request.caller;
-    trace.background = true;
-    parts.found(trace, request);
+    parts.found(comparisonTrace(request, violations));
   };
 
   return {

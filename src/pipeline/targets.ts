@@ -221,7 +221,8 @@ function verdictOf(level: CheckLevel, violations: readonly Violation[], reported
   return verdict.outcome === 'passed' && reported.length > 0 ? { level, outcome: 'reported' } : verdict;
 }
 
-function targetOf(
+/** Returns the target to send upstream outside `observe` mode. */
+export function targetOf(
   planned: PlannedOperation,
   arrival: Pick<Arrival, 'path' | 'query'>,
   values: ParameterValues,

@@ -1,5 +1,6 @@
 import { keysOf } from '../lib/json-pointer.ts';
 import { isOutage, type LedgerEntry } from '../model/ledger-entry.ts';
+import { REHEARSAL } from '../model/violation.ts';
 import { plainText } from './plain-text.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
@@ -106,6 +107,8 @@ function placeToFix(entry: LedgerEntry): string {
   if (check === 'permissions')
     return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
   if (check === 'errors') return `the server, or keep its status with ${entry.suggestion ?? 'errors: legacy'}.`;
+  if (entry.category === REHEARSAL)
+    return 'the server, so that it responds to the request of staging as it does to that of the client.';
   if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
   if (check === 'undocumented') {
     const allow = allowEntryOf(entry);

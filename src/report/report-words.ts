@@ -17,6 +17,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   'permission-mismatch': 'Permissions differ',
   size: 'Too large to check',
   'release-drift': 'Changed with the release',
+  rehearsal: 'Different in staging',
   advisory: 'Not as expected',
 };
 

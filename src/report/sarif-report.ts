@@ -1,4 +1,4 @@
-import { isAdvisory } from '../model/violation.ts';
+import { isAdvisory, REHEARSAL } from '../model/violation.ts';
 import { type Change, CHANGE_WORDS, changedShares, type RenderComparison } from './comparison.ts';
 import { jsonText } from './json-report.ts';
 import { plainText } from './plain-text.ts';
@@ -64,7 +64,9 @@ function toRule(id: string, findings: readonly Finding[]) {
       .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
       .join(''),
     shortDescription: { text },
-    fullDescription: { text: `${text}: a request or response differs from the contract.` },
+    fullDescription: {
+      text: `${text}: ${category === REHEARSAL ? 'the upstream responds differently to the request that staging sends.' : 'a request or response differs from the contract.'}`,
+    },
     helpUri: 'portico:/docs/ledger.md#entries',
     help: {
       text: 'portico report FINGERPRINT shows samples, the place in the contract, and how to accept the violation.',

@@ -140,7 +140,7 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     if (trace.droppedHeaders !== undefined) families.droppedHeaders.inc(operation);
     if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
     if (trace.cache?.notStored !== undefined) families.notStored.inc(operation, trace.cache.notStored);
-    if (trace.upstream !== undefined) {
+    if (trace.upstream !== undefined && trace.comparison !== true) {
       const { seconds, traceparent, startedAt } = trace.upstream;
       families.exchange.observe(operation, seconds, traceparent, startedAt);
       if (trace.upstream.status === undefined) families.failures.inc(trace.upstream.shape);

@@ -12,6 +12,7 @@ import {
   transparentResponse,
   type UpstreamResponse,
 } from './response-body.ts';
+import { type AsideRequest, createAside } from './aside.ts';
 import { createCodingMemory } from './coding-memory.ts';
 import type { StreamOwner } from './client-streams.ts';
 import {
@@ -118,6 +119,14 @@ export interface Upstream {
    * characters that cannot be sent.
    */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
+  /**
+   * Sends a safe request for which no client waits, over connections of its own. The request takes no slot, is never
+   * retried, and counts nowhere: not for the circuit, the addresses or the statistics. The configured limits on time
+   * and size apply in every mode. Returns undefined if no slot is free or if the circuit is not closed; in `observe`
+   * mode, if this would be the case outside it. Otherwise, resolves with the response, or rejects with an
+   * `UpstreamFailure`. Throws a `GatewayError` if the target contains characters that cannot be sent.
+   */
+  exchangeAside(request: AsideRequest): Promise<DecodedResponse> | undefined;
   stats(): UpstreamStats;
   history(): GateHistory;
   /** Returns the health of the legacy server, based on its most recent responses. */
@@ -144,11 +153,9 @@ export function createUpstream(
   const gate = observesLimits ? observeLimits(createUpstreamGate(options, clock), limitedGate) : limitedGate;
   const patienceMs = Math.min(limits.headersTimeoutMs, limits.totalTimeoutMs);
   let limitsExceeded = 0;
+  const origins = [address.origin, ...limits.alternates.map(originOf)];
   // With a single address, requests do not pass through a pool.
-  const pool =
-    limits.alternates.length === 0
-      ? undefined
-      : createAddressPool([address.origin, ...limits.alternates.map(originOf)], options, clock, onAddress);
+  const pool = limits.alternates.length === 0 ? undefined : createAddressPool(origins, options, clock, onAddress);
   const connections = pool?.connections ?? createConnections(address.origin, options);
   const proxy = pool?.proxy ?? createProxy(address.origin, options);
   const single = {
@@ -170,6 +177,13 @@ export function createUpstream(
           pool?.addresses ?? [single],
           (probed, result) => (pool === undefined ? void (single.probe = result) : pool.probed(probed, result)),
         );
+  const aside = createAside(limits);
+  /** Returns an address that is in use, or the first one if there is none. */
+  const originInUse = () => {
+    const health = pool?.health() ?? [];
+    const index = health.findIndex(({ state, probe }) => state === 'healthy' && probe !== 'failed');
+    return origins[index] ?? address.origin;
+  };
   const codings = createCodingMemory(clock);
   const retrying = createRetryingSender(
     connections,
@@ -345,6 +359,12 @@ export function createUpstream(
       const enter = () => gate.enter(() => ({ signal, client: queueClient(owner()) }));
       return request.mode === 'streamed' ? streamedDown(request, enter) : attempt(request, enter);
     },
+    exchangeAside(request) {
+      const path = upstreamPath(address.basePath, request.target);
+      const { circuit, inFlight, queued } = limitedGate.stats();
+      const isFull = queued > 0 || inFlight + aside.inFlight >= limits.concurrency;
+      return isFull || circuit !== 'closed' ? undefined : aside.send(originInUse(), path, request);
+    },
     stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: retrying.counts() }),
     history: () => gate.history(),
     health: () =>
@@ -366,6 +386,7 @@ export function createUpstream(
     runProbes: (isOn) => probes?.run(isOn),
     async close(graceMs = 10_000) {
       probes?.run(false);
+      await aside.destroy();
       const { promise: grace, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, graceMs);
       await Promise.race([connections.close(), grace]);

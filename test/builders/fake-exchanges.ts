@@ -11,6 +11,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
       sent.push(request);
       return answer(request);
     },
+    exchangeAside: () => undefined,
     stats: () => ({
       inFlight: 0,
       queued: 0,

@@ -1406,7 +1406,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/ledger/record/create-ledger.ts',
-    find: 'trace.background !== true || violation.candidate !== undefined',
+    find: 'trace.background !== true || trace.comparison === true',
     replace: 'true',
     test: 'test/ledger/record/create-ledger.test.ts',
     why: 'background work counts as a caller',

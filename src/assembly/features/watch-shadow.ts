@@ -18,11 +18,8 @@ export function assembleShadow(
     checksFor: settings.checksFor,
     maxCollected: settings.contract.maxCollected,
     later: (work) => void setImmediate(work).unref(),
-    found: (trace, request) => {
+    found: (trace) => {
       metrics.record(trace);
-      // The ledger needs the upstream's status for the fingerprint. The status is set only after the metrics are
-      // recorded, because otherwise they would count the upstream's response a second time.
-      trace.upstream = request.upstream;
       ledger.record(trace);
     },
   });

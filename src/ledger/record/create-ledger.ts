@@ -84,9 +84,9 @@ export function createLedger(parts: LedgerParts): Ledger {
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // Background work has no caller. The exception is a comparison with the shadow contract, which is attributed to the
-    // client whose request is compared.
-    const hasCaller = trace.background !== true || violation.candidate !== undefined;
+    // Background work has no caller. The exception is a comparison, which is attributed to the client whose request is
+    // compared.
+    const hasCaller = trace.background !== true || trace.comparison === true;
     const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
     if (!pending[violation.direction].add(kind.fingerprint, facts, { sample, caller })) countLost(1);

@@ -26,9 +26,9 @@ export function createReleaseCounts(): ReleaseCounts {
     return own;
   };
   return {
-    count({ operation, upstream }) {
+    count({ operation, upstream, comparison }) {
       const status = upstream?.status;
-      if (operation === undefined || upstream === undefined || status === undefined) return;
+      if (comparison === true || operation === undefined || upstream === undefined || status === undefined) return;
       const own = countsOf(operation);
       increment(own, statusName(status, upstream.shape));
       if (status >= 200 && status < 300) increment(own, durationName(upstream.seconds));

@@ -2,27 +2,15 @@ import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { isShared } from '../../cache/stored-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import type { PublicOrigin } from '../../model/arrival.ts';
 import type { AttemptLog, Trace } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { InspectedBody, UpstreamResponse } from '../../upstream/response-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { streamOwner } from '../../upstream/client-streams.ts';
 import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
-import type { ExchangeSession, Sessions } from '../../upstream/sessions.ts';
-import {
-  forwardingHeaders,
-  requestHeaders,
-  sharedForwardingHeaders,
-  sharedIdentity,
-  type SharedIdentity,
-  tracedIdentity,
-  transparentHeaders,
-} from '../../upstream/headers.ts';
+import type { ExchangeSession } from '../../upstream/sessions.ts';
+import { sharedIdentity, tracedIdentity } from '../../upstream/headers.ts';
 import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
-import { uploadOf } from '../../upstream/send-proxied.ts';
-import { bodyTypeProblem, contentTypeLines } from '../body-type.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
@@ -33,16 +21,11 @@ import {
   recordExceeded,
   recordFailedExchange,
 } from '../upstream-incident.ts';
+import { builtRequest, rawRequest, type RequestSources } from '../upstream-request.ts';
 
 /** Services for sending requests upstream. */
-export interface ForwardServices {
-  readonly upstream: Upstream;
-  /** The callers' sessions with the upstream. */
-  readonly sessions: Sessions;
-  /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
-  readonly serviceAuthorization: string | undefined;
-  /** The configured public scheme and host. */
-  readonly publicOrigin: PublicOrigin | undefined;
+export interface ForwardServices extends RequestSources {
+  readonly upstream: Pick<Upstream, 'exchange'>;
   readonly isPermissionMessage: PermissionMessage;
   /** Makes the cache store the operation's future responses separately for each caller. */
   readonly demote: AudienceGuard['demote'];
@@ -171,60 +154,6 @@ interface SentRequest {
   readonly session?: ExchangeSession;
 }
 
-function rawRequest(exchange: Exchange, log: AttemptLog | undefined) {
-  const { arrival, body } = exchange;
-  const signal = exchange.clientGone?.();
-  const raw = body ?? uploadOf(arrival)?.stream;
-  return {
-    method: arrival.method,
-    target: arrival.target,
-    headers: transparentHeaders(arrival),
-    mode: 'transparent' as const,
-    log,
-    owner: () => streamOwner(exchange.principal, arrival.clientAddress),
-    ...(raw === undefined ? {} : { body: raw }),
-    ...(signal === undefined ? {} : { signal }),
-  };
-}
-
-/**
- * Returns the `Content-Type` lines to send with a body that is not labeled as JSON in UTF-8. If requests are not enforced,
- * such a body is forwarded, and another label would change its meaning.
- */
-function bodyTypes({ arrival, body }: Exchange): readonly string[] | undefined {
-  const isMislabeled = body !== undefined && bodyTypeProblem(arrival) !== undefined;
-  return isMislabeled ? contentTypeLines(arrival) : undefined;
-}
-
-function builtRequest(
-  planned: PlannedOperation,
-  exchange: Exchange,
-  services: ForwardServices,
-  shared: SharedIdentity | undefined,
-  log: AttemptLog | undefined,
-) {
-  const { arrival, body, target } = exchange;
-  const signal = exchange.clientGone?.();
-  const authorization = authorizationFor(planned, exchange, services.serviceAuthorization);
-  return {
-    method: planned.operation.method,
-    target,
-    headers: requestHeaders(
-      authorization,
-      shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
-      bodyTypes(exchange),
-    ),
-    session: services.sessions.of(authorization),
-    mode: 'buffered' as const,
-    operation: planned.operation.id,
-    log,
-    page: planned.operation.method === 'GET' ? target : undefined,
-    owner: () => streamOwner(exchange.principal, arrival.clientAddress),
-    ...(body === undefined ? {} : { body }),
-    ...(signal === undefined ? {} : { signal }),
-  };
-}
-
 // Responses are searched only for credentials of at least this length, because a shorter one could occur by chance.
 const MIN_CREDENTIAL = 8;
 
@@ -257,19 +186,4 @@ function repeatsSession(response: UpstreamResponse, { audience, principal }: Exc
 
 function includes({ headers, body }: UpstreamResponse, text: string): boolean {
   return (Buffer.isBuffer(body) && body.includes(text)) || headers.some(([, value]) => value.includes(text));
-}
-
-/**
- * Returns the `Authorization` header to send. The service account is used only if the contract states that responses do
- * not depend on the caller (docs/rules.md §2).
- */
-function authorizationFor(
-  planned: PlannedOperation,
-  { principal, delegated }: Exchange,
-  service: string | undefined,
-): string | undefined {
-  if (service === undefined) return principal.authorization;
-  if (planned.serviceCredential && !delegated) return service;
-  if (principal.authorization !== undefined) return principal.authorization;
-  throw new GatewayError('needs_caller_credential', "This operation requires the caller's own credential.");
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import { type LedgerStore, StoreUnavailable } from '../../../src/ledger/ledger-store.ts';
-import type { Trace } from '../../../src/model/trace.ts';
+import { comparisonTrace, type Trace } from '../../../src/model/trace.ts';
 import { flatText, heldMemory } from '../../builders/held-memory.ts';
 import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { responseViolation } from '../../builders/response-violation.ts';
@@ -129,6 +129,21 @@ describe('the ledger', () => {
     ledger.record(finished([responseViolation()], { caller: 'alice' }));
     ledger.record(finished([responseViolation()], { caller: 'bob', background: true }));
     expect(await entriesOf(ledger)).toMatchObject([{ count: 2, callers: 1 }]);
+  });
+
+  it('counts the caller of a request that was compared, but not its exchange with the upstream again', async () => {
+    const ledger = ledgerWith();
+    const request = finished([], {
+      caller: 'alice',
+      upstream: { status: 200, shape: 'answer', seconds: 1, attempts: 1 },
+    });
+    ledger.record(request);
+    ledger.record(comparisonTrace(request, [responseViolation()]));
+    ledger.record(comparisonTrace({ ...request, caller: 'bob' }, [responseViolation()]));
+    expect(await entriesOf(ledger)).toMatchObject([{ count: 2, callers: 2, status: 200 }]);
+    const { traffic, statistics } = await ledger.snapshot();
+    expect(traffic.map(({ requests }) => requests)).toEqual([1]);
+    expect(statistics.map(({ counts }) => counts)).toEqual([expect.objectContaining({ 'status 200': 1 })]);
   });
 
   it('evicts the least recently seen entries at its limit and counts them as dropped', async () => {

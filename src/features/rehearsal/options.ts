@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+
+/** The options under the `rehearsal` configuration key. */
+export const options = Type.Object(
+  {
+    share: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 0,
+      description: 'Fraction of the GET requests for documented operations to rehearse, from 0 to 1; 0 rehearses none.',
+    }),
+    perSecond: Type.Number({
+      minimum: 0.01,
+      maximum: 1000,
+      default: 1,
+      description: 'Maximum number of rehearsals per second. A rehearsal sends one request, or up to three.',
+    }),
+    concurrency: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 2,
+      description: 'Maximum number of rehearsals at the same time.',
+    }),
+    ignoreHeaders: Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }), {
+      maxItems: 64,
+      default: [],
+      description: 'Names of further response headers that are not compared.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    default: {},
+    description:
+      'Repeats a sample of the requests in observe mode in the form in which staging mode sends them, and reports differences.',
+  },
+);
+
+/** The options of the rehearsal. */
+export type RehearsalOptions = Static<typeof options>;
