@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CONTRACT_STATUSES } from '../src/http/write-reply.ts';
+import { SKIP_REASONS } from '../src/model/trace.ts';
 import { contract } from './contract/sample.ts';
 import { readText, ROOT } from './readme/tables.ts';
 
@@ -59,6 +61,20 @@ describe('the page of the rules', () => {
     const named = code.flatMap((path) => sectionsNamedIn(readText(path)).map((section) => ({ path, section })));
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter(({ section }) => !headings.includes(section))).toEqual([]);
+  });
+});
+
+describe('the section about Contract-Status', () => {
+  const [, section = ''] = /^## Contract-Status$(.*?)^## /ms.exec(readText('docs/ledger.md')) ?? [];
+  const [, values = '', reasons = ''] = section.split(/^\| (?:value|skipped) \|.*$/m);
+  const firstCells = (table: string) =>
+    [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`(\w+)`/g)].map((word) => word[1]),
+    );
+
+  it('explains every value and every reason in the code, and no others', () => {
+    expect(new Set(firstCells(values))).toEqual(new Set(CONTRACT_STATUSES));
+    expect(new Set(firstCells(reasons))).toEqual(new Set(SKIP_REASONS));
   });
 });
 

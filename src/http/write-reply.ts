@@ -275,8 +275,8 @@ function hasHeader(headers: readonly string[], name: string): boolean {
 /**
  * Returns the value of the `Contract-Status` header, a structured field (RFC 9651). It states the result of checking
  * the request and its response against the contract, along with the fingerprint of the worst violation. `accepted`
- * means that the baseline accepts all violations, and `incomplete` that the body ends too early to be judged. `count` and `worst` include accepted violations only if there are no
- * others.
+ * means that the baseline accepts all violations, and `incomplete` that the body ends too early to be judged. `count`
+ * and `worst` include accepted violations only if there are no others.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,
@@ -287,13 +287,25 @@ export function contractStatus<Checked extends Pick<Trace, 'violations' | 'respo
     responses?.outcome === 'skipped' || responses?.outcome === 'failed' ? `; skipped=${token(responses.reason)}` : '';
   const unaccepted = violations.filter((violation) => !isAccepted(trace, violation));
   const worst = worstOf(unaccepted) ?? worstOf(violations);
-  if (worst === undefined) return `${responses?.reason === 'truncated' ? 'incomplete' : 'conforming'}${skipped}`;
-  const report = `; report=${token(reportIdOf(trace, worst))}`;
-  if (unaccepted.length === 0)
-    return `accepted; count=${violations.length}; worst=${worst.category}${report}${skipped}`;
+  const status = statusOf({ found: violations.length, unaccepted: unaccepted.length, reason: responses?.reason });
+  if (worst === undefined) return `${status}${skipped}`;
   const accepted = violations.length - unaccepted.length;
-  const others = accepted === 0 ? '' : `; accepted=${accepted}`;
-  return `violations; count=${unaccepted.length}; worst=${worst.category}${report}${others}${skipped}`;
+  const others = unaccepted.length === 0 || accepted === 0 ? '' : `; accepted=${accepted}`;
+  const count = unaccepted.length === 0 ? violations.length : unaccepted.length;
+  return `${status}; count=${count}; worst=${worst.category}; report=${token(reportIdOf(trace, worst))}${others}${skipped}`;
+}
+
+/** The values of the header `Contract-Status`, without their parameters (docs/ledger.md). */
+export const CONTRACT_STATUSES = ['conforming', 'incomplete', 'accepted', 'violations'] as const;
+
+function statusOf(checked: {
+  readonly found: number;
+  readonly unaccepted: number;
+  readonly reason: string | undefined;
+}): (typeof CONTRACT_STATUSES)[number] {
+  if (checked.unaccepted > 0) return 'violations';
+  if (checked.found > 0) return 'accepted';
+  return checked.reason === 'truncated' ? 'incomplete' : 'conforming';
 }
 
 function worstOf(violations: readonly Violation[]): Violation | undefined {

@@ -99,9 +99,16 @@ export interface UpstreamTrace {
  */
 export const ERROR_INSIDE = 'error inside';
 
+/** The reasons why a response was not checked, which the header `Contract-Status` shows (docs/ledger.md). */
+export const SKIP_REASONS = ['off', 'size', 'truncated', 'coding', 'head', 'wrap', 'v1', 'error'] as const;
+
+/** A reason why a response was not checked. */
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
 /** The verdict of response validation. */
 export interface ResponseTrace extends CheckVerdict {
   readonly verdict: 'valid' | 'violations' | 'skipped';
+  readonly reason?: SkipReason | typeof ERROR_INSIDE;
 }
 
 /** The verdict of the translation of errors. */
@@ -256,14 +263,19 @@ export function addIncident(trace: Pick<Trace, 'incidents'>, incident: Incident)
 }
 
 /** Returns the verdict of a check, given its level and the violations that it found. */
-export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
+export function toVerdict(
+  level: CheckLevel,
+  violations: readonly Violation[],
+): CheckVerdict & Pick<ResponseTrace, 'reason'> {
   if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
   if (violations.length === 0) return { level, outcome: 'passed' };
   return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
 }
 
 /** Returns the verdict of a check that failed because of an internal error. `level` is the level of the check. */
-export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
+export function failedVerdict(
+  level: CheckLevel,
+): CheckVerdict & { readonly outcome: 'failed'; readonly reason: 'error' } {
   return { level, outcome: 'failed', reason: 'error' };
 }
 

@@ -7,7 +7,7 @@ import { describeExcess, type JsonExcess, type JsonLimits, parseBounded, parsedV
 import type { CheckLevel } from '../../model/checks.ts';
 import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
-import { ERROR_INSIDE, checkFailed, toVerdict } from '../../model/trace.ts';
+import { ERROR_INSIDE, checkFailed, type SkipReason, toVerdict } from '../../model/trace.ts';
 import type { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
@@ -275,7 +275,8 @@ function judgeFindings(
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;
   if (findings.verdict === 'skipped') {
-    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: findings.reason ?? '' };
+    const { reason } = findings;
+    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', ...(reason && { reason }) };
     return { validity: 'skipped', reported };
   }
   const verdict = toVerdict(level, unaccepted ? violations : []);
@@ -288,7 +289,7 @@ function judgeFindings(
   return { validity: violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted', reported };
 }
 
-function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, reason: string): Reply {
+function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, reason: SkipReason): Reply {
   exchange.trace.responses = { level: planned.checks.responses, outcome: 'skipped', verdict: 'skipped', reason };
   return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
 }
