@@ -48,6 +48,30 @@ export interface LedgerEntry extends Pick<
   readonly history?: EntryHistory;
 }
 
+/** The properties of a violation that an entry has unchanged. */
+type Rule = Pick<LedgerEntry, 'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'>;
+
+/** Returns the properties of a violation, or of a stored entry, that an entry has unchanged. */
+export function ruleOf({
+  check,
+  direction,
+  category,
+  location,
+  keyword,
+  schemaPath,
+  candidate,
+}: Omit<Rule, 'candidate'> & { readonly candidate?: Rule['candidate'] | undefined }): Rule {
+  return {
+    check,
+    direction,
+    category,
+    location,
+    keyword,
+    schemaPath,
+    ...(candidate !== undefined && { candidate }),
+  };
+}
+
 /** The number of hours in the history of an entry. */
 export const HISTORY_HOURS = 24;
 

@@ -1,6 +1,6 @@
 import { HOUR_MS, hourOf } from '../../lib/clock.ts';
 import { JUDGED_NAMES } from '../../model/checks.ts';
-import type { LedgerSample } from '../../model/ledger-entry.ts';
+import { type LedgerSample, ruleOf } from '../../model/ledger-entry.ts';
 import type { CheckVerdict, Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { shownText } from '../../privacy/shown-text.ts';
@@ -104,21 +104,14 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
  * message.
  */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
-  const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
+    ...ruleOf(violation),
     fingerprint: kind.fingerprint,
     operation,
     status: kind.status,
-    check,
-    direction,
-    category,
-    location,
-    keyword,
-    schemaPath,
     at: kind.at,
     message: toMessage(kind, violation),
     suggestion: shownText(violation.suggestion),
-    ...(candidate !== undefined && { candidate }),
   };
 }
 

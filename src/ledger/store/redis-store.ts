@@ -14,6 +14,7 @@ import {
   checksOf,
   isContractViolation,
   operationOf,
+  ruleOf,
 } from '../../model/ledger-entry.ts';
 import { type ReleaseStatistics, STORED_RELEASES } from '../../model/release-statistics.ts';
 import {
@@ -294,21 +295,8 @@ function toFacts(value: Readonly<Record<string, unknown>>): EntryFacts | undefin
     return undefined;
   if (!isTextOrAbsent(operation) || !isStatus || !isTextOrAbsent(suggestion)) return undefined;
   if (candidate !== undefined && !isCandidate(candidate)) return undefined;
-  return {
-    fingerprint,
-    check,
-    direction,
-    category,
-    location,
-    keyword,
-    schemaPath,
-    at,
-    message,
-    ...(candidate !== undefined && { candidate }),
-    operation,
-    status: status as number | undefined,
-    suggestion,
-  };
+  const rule = ruleOf({ check, direction, category, location, keyword, schemaPath, candidate });
+  return { ...rule, fingerprint, at, message, operation, status: status as number | undefined, suggestion };
 }
 
 function toSample({ requestId, seenAt, found }: Readonly<Record<string, unknown>>): LedgerSample | undefined {

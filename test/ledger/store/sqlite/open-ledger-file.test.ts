@@ -3,12 +3,21 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginFile } from '../../../../src/ledger/store/sqlite/ledger-file.ts';
 import { openLedgerFile } from '../../../../src/ledger/store/sqlite/open-ledger-file.ts';
+import type { LedgerStore } from '../../../../src/ledger/ledger-store.ts';
 import { openSqliteStore } from '../../../../src/ledger/store/sqlite/sqlite-store.ts';
 import { StartFault } from '../../../../src/model/fault.ts';
 import { NOW } from '../../../builders/ledger.ts';
 import { tempFolder } from '../../../builders/temp-folder.ts';
 
 const folder = tempFolder();
+
+/** Opens a store and writes a batch that contains only the number of dropped entries. */
+async function storeWith(path: string, dropped: number): Promise<LedgerStore> {
+  const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
+  const empty = { entries: [], traffic: [], statistics: [] };
+  await store.write({ number: 1, writtenAt: NOW, release: 'one', ...empty, dropped });
+  return store;
+}
 
 describe('a ledger file that is opened for reading', () => {
   it('returns what was written, with the time of the reader', async () => {
@@ -41,16 +50,7 @@ describe('a ledger file that is opened for reading', () => {
       statistics: [],
       dropped: 0,
     });
-    const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({
-      number: 1,
-      writtenAt: NOW,
-      release: 'one',
-      entries: [],
-      traffic: [],
-      statistics: [],
-      dropped: 3,
-    });
+    const store = await storeWith(path, 3);
     expect((await reader.snapshot()).dropped).toBe(3);
     expect(beginFile(path)).toBe(false);
     reader.close();
@@ -59,16 +59,7 @@ describe('a ledger file that is opened for reading', () => {
 
   it('causes a configuration error with its path when its damage shows only on reading', async () => {
     const path = join(folder, 'damaged.db');
-    const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
-    await store.write({
-      number: 1,
-      writtenAt: NOW,
-      release: 'one',
-      entries: [],
-      traffic: [],
-      statistics: [],
-      dropped: 1,
-    });
+    const store = await storeWith(path, 1);
     await store.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0xff, 4096));
