@@ -1,5 +1,5 @@
 import { escapePointer, keysOf } from '../lib/json-pointer.ts';
-import { isPlaceholder } from '../lib/placeholder.ts';
+import { isPlaceholder, isPlaceholderSecret } from '../lib/placeholder.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { ConfigProblem } from './settings.ts';
 import { VARIABLES } from './config-sources.ts';
@@ -23,7 +23,9 @@ export function placeholderProblems(raw: unknown, pointer = ''): readonly Config
   const key = keysOf(pointer)
     .filter((part) => !/^\d+$/.test(part))
     .join('.');
-  if (typeof raw !== 'string' || !(isSecretSetting(key, raw) || ADDRESS.test(key)) || !isPlaceholder(raw)) return [];
+  if (typeof raw !== 'string') return [];
+  const isReplaced = isSecretSetting(key, raw) ? !isPlaceholderSecret(raw) : !ADDRESS.test(key) || !isPlaceholder(raw);
+  if (isReplaced) return [];
   const variable = Object.entries(VARIABLES).find(([, set]) => set === pointer)?.[0];
   const suggestion = `write the real value${variable === undefined ? '' : `, or set ${variable}`}; Portico does not replace placeholders`;
   return [{ pointer, message: 'is a placeholder that has not been replaced', suggestion }];

@@ -1,5 +1,6 @@
 import { isReadableByOthers, readSecretFile } from '../files/secret-file.ts';
 import { parsePhcHash, verifyPasswordSync } from '../identity/password-hash.ts';
+import { membersOf } from '../lib/plain-object.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import type { Fault } from '../model/fault.ts';
 import { hasUserinfo } from '../privacy/secret-text.ts';
@@ -44,7 +45,7 @@ export function secretProblems(
 ): readonly ConfigProblem[] {
   return [
     ...adminTokenProblems(settings),
-    ...servicePasswordProblems(settings, env),
+    ...publicSecretProblems(settings, env),
     ...readableFileProblems(settings, configFile),
   ];
 }
@@ -56,25 +57,41 @@ function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigP
     // The embedded upstream needs no protection, and the console refuses all requests if there is no token.
     if (embedded) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
-    return [{ pointer, message, suggestion: TOKEN_ADVICE }];
+    return [{ pointer, other: '/adminTokenFile', message, suggestion: TOKEN_ADVICE }];
   }
   if (adminToken.length >= STRONG.length && new Set(adminToken).size >= STRONG.different) return [];
   const message = `is too easy to guess: off loopback, it must have at least ${STRONG.length} characters, ${STRONG.different} of them different`;
   return [{ pointer, message, suggestion: TOKEN_ADVICE }];
 }
 
-function servicePasswordProblems({ embedded, upstream: { credentials } }: Settings, env: Environment): ConfigProblem[] {
-  if (embedded || credentials.kind !== 'service') return [];
-  const password = servicePassword(credentials, env);
+/** Returns an error for each secret that is the password of a demo account, which everybody knows. */
+function publicSecretProblems(settings: Settings, env: Environment): ConfigProblem[] {
+  if (settings.embedded) return [];
+  const { adminToken, redis, upstream } = settings;
+  const { credentials } = upstream;
+  const service = credentials.kind === 'service' ? servicePassword(credentials, env) : undefined;
+  const file = redis.passwordFile === undefined ? undefined : readSecretFile(redis.passwordFile);
   // Other checks report a missing password.
-  if ('fault' in password || !PUBLIC_PASSWORDS.includes(password.text)) return [];
-  return [
+  const secrets = [
     {
       pointer: '/upstream/credentials',
-      message: 'is the published password of a demo account',
+      text: membersOf(service)['text'],
       suggestion: 'change the password of the service account on the upstream',
     },
+    { pointer: '/adminToken', text: adminToken, suggestion: TOKEN_ADVICE },
+    {
+      pointer: redis.passwordFile === undefined ? '/redis/password' : '/redis/passwordFile',
+      text: redis.password ?? membersOf(file)['text'],
+      suggestion: 'change the password on the Redis server',
+    },
   ];
+  return secrets
+    .filter(({ text }) => PUBLIC_PASSWORDS.some((password) => password === text))
+    .map(({ pointer, suggestion }) => ({
+      pointer,
+      suggestion,
+      message: 'is the published password of a demo account',
+    }));
 }
 
 function readableFileProblems(settings: Settings, configFile: string | undefined): ConfigProblem[] {

@@ -28,3 +28,17 @@ export function isPlaceholder(text: string): boolean {
   const [, host = ''] = HOST.exec(text) ?? [];
   return BRACKETED.some((form) => form.test(text)) || WORDS.some((form) => form.test(text.trim()) || form.test(host));
 }
+
+/** A request to replace a secret. Nobody chooses it as part of a secret, and a random secret does not contain it. */
+const CHANGE_ME = /(?<![a-z])change[-_. ]?me(?:[-_. ]?(?:now|please))?(?![a-z])/i;
+
+/** The token of the demonstration in earlier versions of `deploy/compose.yaml`. */
+const PUBLISHED = 'only-for-the-demonstration-8f3a';
+
+/**
+ * Returns whether a secret is still the placeholder of a template, contains a request to replace it, such as
+ * `changeme-123`, or is published with Portico.
+ */
+export function isPlaceholderSecret(text: string): boolean {
+  return isPlaceholder(text) || CHANGE_ME.test(text) || text.includes(PUBLISHED);
+}

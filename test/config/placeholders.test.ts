@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSecretFile } from '../../src/files/secret-file.ts';
-import { isPlaceholder } from '../../src/lib/placeholder.ts';
+import { isPlaceholder, isPlaceholderSecret } from '../../src/lib/placeholder.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { faultsOf } from './load-in-folder.ts';
 
@@ -66,6 +66,25 @@ describe('a placeholder', () => {
     expect(isPlaceholder(text)).toBe(true);
   });
 
+  it.each([
+    'changeme-1234567890',
+    'CHANGE_ME_1234567890',
+    'my-change.me-secret',
+    '1234ChangeMe5678',
+    'redis://:changeme1@redis.internal:6379',
+    'authorization=Bearer change-me-now',
+    'only-for-the-demonstration-8f3a',
+  ])('%s is recognized in a secret', (text) => {
+    expect(isPlaceholderSecret(text)).toBe(true);
+  });
+
+  it.each(['exchange-medium-4711', 'changemaker-2026-x', 'Zm9yLWNoYW5nZS1tZQ==', 'correct horse battery staple'])(
+    '%s is none in a secret',
+    (text) => {
+      expect(isPlaceholderSecret(text)).toBe(false);
+    },
+  );
+
   const REAL = 'upstream: { url: "http://127.0.0.1:9" }\n';
 
   it.each([
@@ -85,6 +104,9 @@ describe('a placeholder', () => {
       'mode: strict\nupstream: { url: "http://127.0.0.1:9", credentials: { kind: service, username: portico, password: CHANGE_ME } }',
       'UPSTREAM_PASSWORD',
     ],
+    ['/adminToken', `${REAL}adminToken: changeme-1234567890`, 'PORTICO_ADMIN_TOKEN'],
+    ['/adminToken', `${REAL}adminToken: only-for-the-demonstration-8f3a`, 'PORTICO_ADMIN_TOKEN'],
+    ['/redis/url', `${REAL}redis: { url: "redis://:change-me-1@127.0.0.1" }`, 'REDIS_URL'],
     ['/redis/url', `${REAL}redis: { url: "redis://\${REDIS_HOST}:6379" }`, 'REDIS_URL'],
     ['/redis/password', `${REAL}redis: { url: "redis://127.0.0.1", password: changeme }`, 'real value'],
     [

@@ -99,8 +99,13 @@ describe('every secret', () => {
   });
 
   it.each([
-    ['is missing', {}, 'the file token cannot be read (ENOENT)'],
+    ['is missing', {}, 'the file token cannot be read: there is no such file or folder (ENOENT)'],
     ['is empty', { token: '\n' }, 'the first line of the file token is empty'],
+    [
+      'asks for its replacement',
+      { token: 'changeme-1234567890\n' },
+      'the first line of the file token is a placeholder that has not been replaced',
+    ],
     ['is short', { token: 'short\n' }, 'contains a token with fewer than 8 characters'],
   ])('in a file that %s is an error that names the file, not the secret', (_what, files, message) => {
     expect(read({ config: { adminTokenFile: 'token' }, files }).messages).toEqual([message]);
@@ -230,6 +235,19 @@ describe('demo accounts', () => {
     expect(read({ config: withPassword('passwordFile', 'password'), files }).messages).toEqual([
       'is the published password of a demo account',
     ]);
+  });
+
+  it('lend their passwords to no admin token and no Redis server', () => {
+    const message = 'is the published password of a demo account';
+    const files = { password: 'moderator\n' };
+    expect(read({ config: { ...REAL, adminToken: 'moderator' } }).messages).toEqual([message]);
+    expect(read({ config: { ...REAL, adminTokenFile: 'password' }, files }).messages).toEqual([message]);
+    const redis = { url: 'redis://127.0.0.1:9' };
+    expect(read({ config: { ...REAL, redis: { ...redis, password: 'admin' } } }).messages).toEqual([message]);
+    expect(read({ config: { ...REAL, redis: { ...redis, passwordFile: 'password' } }, files }).messages).toEqual([
+      message,
+    ]);
+    expect(read({ config: { adminToken: 'moderator' } }).messages).toEqual([]);
   });
 
   it('start with a warning if every user can read their hashes', async () => {

@@ -93,12 +93,12 @@ describe('the compose file', () => {
     expect(services.filter(([, one]) => one.read_only !== true).map(([name]) => name)).toEqual(['grafana']);
   });
 
-  it('contains no secret besides the token of the demonstration', () => {
+  it('contains no secret, and requires an admin token', () => {
     const variables = services.flatMap(([, { environment = {} }]) => Object.entries(environment));
     const secrets = variables.filter(([name]) => /TOKEN|PASSWORD|SECRET/.test(name));
     expect(secrets.map(([name]) => name)).toEqual(['PORTICO_ADMIN_TOKEN', 'PORTICO_ADMIN_TOKEN']);
     for (const [, value] of secrets)
-      expect(value).toMatch(/^\$\{PORTICO_ADMIN_TOKEN:-only-for-the-demonstration-\w+\}$/);
+      expect(value).toMatch(/^\$\{PORTICO_ADMIN_TOKEN:\?set it, .*openssl rand -base64 24\}$/);
     expect(variables.filter(([, value]) => /:\/\/[^/]*@/.test(value))).toEqual([]);
   });
 
