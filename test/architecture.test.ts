@@ -138,6 +138,8 @@ const BESIDE_NO_SOURCE = [
   // These tests run the program as a separate process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
+  // This test goes through all commands and their files.
+  'cli/plain-words.test.ts',
   // These tests check generated files that are committed, and the tools that verify committed files.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',

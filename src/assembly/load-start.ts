@@ -8,6 +8,7 @@ import { contractFolder } from '../contract/contract-files.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
 import { readDocument } from '../contract/document/read-document.ts';
+import { fileReason } from '../files/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import type { DocumentNode } from '../learn/document.ts';
@@ -209,8 +210,7 @@ function readRolesText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    const message = `the roles file cannot be read (${code})`;
+    const message = `the roles file cannot be read: ${fileReason(error)}`;
     throw new StartFault([{ source: file, pointer: '', message, suggestion: 'set roles.file to its path' }]);
   }
 }

@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
+import { failureHint, statusHint } from '../model/failure-hints.ts';
 import { errorShape } from '../upstream/failures/translate-failure.ts';
 import type { UpstreamResponse } from '../upstream/response-body.ts';
 import type { Services } from './assemble-services.ts';

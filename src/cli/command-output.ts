@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { packageVersion } from '../files/package-root.ts';
+import { fileReason } from '../files/file-reason.ts';
 import { makeFolder } from '../files/replace-file.ts';
 import { StartFault } from '../model/fault.ts';
 import type { RenderOptions } from '../report/report.ts';
@@ -60,8 +61,9 @@ export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, '
     makeFolder(dirname(path));
     writeFileSync(path, `${text}\n`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartFault([{ source: '--output', pointer: '', message: `${output} cannot be written: ${reason}` }]);
+    const suggestion = 'name a file in a folder that you may write to';
+    const message = `${output} cannot be written: ${fileReason(error)}`;
+    throw new StartFault([{ source: '--output', pointer: '', message, suggestion }]);
   }
   io.err(`Written to ${output}`);
 }

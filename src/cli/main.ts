@@ -1,3 +1,4 @@
+import { fileReason } from '../files/file-reason.ts';
 import type { CommandIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { runProgram } from './run-program.ts';
@@ -23,6 +24,6 @@ function processIo(): CommandIo {
 // determines the exit code.
 function exitUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
-  process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);
+  process.stderr.write(`portico: the result cannot be written: ${fileReason(error)}\n`);
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { fileReason } from '../files/file-reason.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { closestName, didYouMean } from '../lib/closest-name.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
@@ -51,7 +52,7 @@ export async function runProgram(
       io.err('Run portico help for a list of commands, or portico help COMMAND for the flags of a command.');
       return EXIT.usage;
     }
-    failureLines(error).forEach(io.err);
+    failureLines(error, io.env).forEach(io.err);
     return EXIT.failed;
   }
 }
@@ -63,15 +64,23 @@ function findCommand(commands: readonly CommandEntry[], name: string): CommandEn
   throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
 }
 
-/** Returns lines describing the error that ended a command. */
-export function failureLines(error: unknown): string[] {
+/** Returns lines describing the error that ended a command. `env` shows whether the user asks for a stack trace. */
+export function failureLines(error: unknown, env: CommandIo['env'] = {}): string[] {
   if (error instanceof StartFault) return faultLines('portico cannot start', error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
-  if (!(error instanceof Error)) return [`portico failed: ${String(error)}`];
+  if (!(error instanceof Error)) return [OWN_FAULT];
   const listening = listenFailure(error);
   if (listening !== undefined) return [listening];
-  return [`portico failed: ${error.stack ?? error.message}`];
+  if ('syscall' in error) return [`portico failed: ${pathOf(error)}${fileReason(error)}`];
+  // The text of such an error is for developers only.
+  if (/\bportico\b/.test(env['NODE_DEBUG'] ?? '')) return [`portico failed: ${error.stack ?? error.message}`];
+  return [OWN_FAULT];
 }
+
+const OWN_FAULT =
+  'portico failed because of an error in Portico itself: run the command again with NODE_DEBUG=portico, and report the output';
+
+const pathOf = (error: Error) => ('path' in error ? `${String(error.path)}: ` : '');
 
 function listenFailure(error: Error): string | undefined {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };

@@ -10,6 +10,7 @@ import { INSTEAD_OF_WORKERS } from './config-sources.ts';
 import { asFileSchema } from './configurable.ts';
 import type { ConfigProblem, Configurable } from './settings.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
+import { meantKey, schemaMessage, withoutMisspelled } from '../lib/schema-message.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../learn/learn-options.ts';
@@ -172,7 +173,8 @@ export function checkConfig(value: unknown, features: readonly Configurable[]): 
   const validate = compiled.get(features) ?? compile(features);
   compiled.set(features, validate);
   if (validate(value)) return [];
-  return relevantErrors(validate.errors ?? [])
+  const errors = validate.errors ?? [];
+  return withoutMisspelled(relevantErrors(errors), errors)
     .slice(0, MAX_PROBLEMS)
     .map((error) => toProblem(error, features));
 }
@@ -219,16 +221,16 @@ function toProblem(error: ErrorObject, features: readonly Configurable[]): Confi
   const params: Record<string, unknown> = error.params;
   if (error.keyword === 'additionalProperties') {
     const key = String(params['additionalProperty']);
-    const parent: unknown = error.parentSchema;
     const pointer = `${error.instancePath}/${escapePointer(key)}`;
     const replaced = REMOVED[pointer];
     if (replaced !== undefined) return { pointer, message: 'is no longer a key', suggestion: replaced };
-    const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
-    const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema(features));
+    const near = meantKey(error);
+    const elsewhere = near ?? placeOfKey(key, configSchema(features));
+    const meant = near === undefined ? `/${elsewhere?.replaceAll('.', '/')}` : `${error.instancePath}/${near}`;
     return {
       pointer,
       message: 'is not a known key',
-      ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
+      ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?`, meant }),
     };
   }
   const words = isPlainObject(error.params) ? allowedWords(params) : undefined;
@@ -245,13 +247,6 @@ function allowedWords(params: Readonly<Record<string, unknown>>): string[] | und
   return Array.isArray(values) ? values.map(String) : undefined;
 }
 
-const COMPARISONS: Readonly<Record<string, string>> = {
-  minimum: 'at least',
-  maximum: 'at most',
-  exclusiveMinimum: 'greater than',
-  exclusiveMaximum: 'less than',
-};
-
 function plainMessage(error: ErrorObject): string {
   const parent: unknown = error.parentSchema;
   const schema = isPlainObject(parent) ? parent : {};
@@ -265,9 +260,7 @@ function plainMessage(error: ErrorObject): string {
   }
   if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
     return `has the wrong format. ${schema['description']}`;
-  const comparison = COMPARISONS[error.keyword];
-  if (comparison !== undefined) return `must be ${comparison} ${String(schema[error.keyword])}`;
-  return error.message ?? `violates the rule ${error.keyword}`;
+  return schemaMessage(error);
 }
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');

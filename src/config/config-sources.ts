@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import leven from 'leven';
-import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { type Document, isMap, isPair, isScalar } from 'yaml';
+import { fileReason } from '../files/file-reason.ts';
 import { packageRoot } from '../files/package-root.ts';
 import { keysOf } from '../lib/json-pointer.ts';
 import { isPlainObject, type PlainObject, withoutNulls } from '../lib/plain-object.ts';
-import type { Fault } from '../model/fault.ts';
+import { readYaml } from '../lib/read-yaml.ts';
+import { type Fault, syntaxFaults } from '../model/fault.ts';
 
 /** A value that takes precedence over the configuration file. */
 export interface Override {
@@ -138,7 +140,6 @@ interface ConfigFile {
 }
 
 const MAX_BYTES = 1024 * 1024;
-const MAX_ALIASES = 50;
 
 /**
  * Returns the path of the configuration file: the path in `PORTICO_CONFIG`, if set; `config/portico.yaml` or
@@ -168,9 +169,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return failed(
-      `cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'})`,
-    );
+    return failed(`cannot be read: ${fileReason(error)}`);
   }
   if (text.length > MAX_BYTES) return failed('is larger than 1 MiB');
   return { ...parseConfig(text, name, folder), path };
@@ -186,24 +185,17 @@ export function givenConfig(given: PlainObject, folder: string): ConfigFile {
 }
 
 function parseConfig(text: string, name: string, folder: string): ConfigFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const at = (offset: number | undefined) => (offset === undefined ? name : `${name}:${lines.linePos(offset).line}`);
-  const locate = (pointer: string) => at(offsetOf(document, pointer));
-  const faults: Fault[] = [...document.errors, ...document.warnings].map((problem) => ({
-    source: at(problem.pos[0]),
-    pointer: '',
-    message: yamlMessage(problem),
-  }));
-  const result = { name, folder, locate };
-  if (faults.length > 0) return { ...result, value: {}, faults };
-  try {
-    const value = withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES })) ?? {};
-    if (isPlainObject(value)) return { ...result, value, faults };
-    return { ...result, value: {}, faults: [{ source: name, pointer: '', message: 'must be a mapping of keys' }] };
-  } catch (error) {
-    return { ...result, value: {}, faults: [{ source: name, pointer: '', message: aliasMessage(error) }] };
-  }
+  const failed = (faults: readonly Fault[]): ConfigFile => ({ name, folder, value: {}, faults, locate: () => name });
+  const reading = readYaml(text);
+  if (reading.errors !== undefined) return failed(syntaxFaults(name, reading.errors));
+  const { document, lineAt } = reading;
+  const value = withoutNulls(reading.value) ?? {};
+  if (!isPlainObject(value)) return failed([{ source: name, pointer: '', message: 'must be a mapping of keys' }]);
+  const locate = (pointer: string) => {
+    const offset = offsetOf(document, pointer);
+    return offset === undefined ? name : `${name}:${lineAt(offset)}`;
+  };
+  return { name, folder, value, faults: [], locate };
 }
 
 function offsetOf(document: Document, pointer: string): number | undefined {
@@ -217,26 +209,4 @@ function offsetOf(document: Document, pointer: string): number | undefined {
   }
   const node = document.getIn(path, true);
   return isScalar(node) || isMap(node) ? node.range?.[0] : undefined;
-}
-
-const QUOTING: Readonly<Record<string, string>> = {
-  TAG_RESOLVE_FAILED: 'has an unknown tag; a string that starts with ! must be quoted',
-  BAD_DIRECTIVE: 'has an unknown directive; a string that starts with % must be quoted',
-  BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
-};
-
-/** Returns a YAML error's message without the quoted excerpt, which may be part of a password. */
-function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
-  const own = QUOTING[code];
-  if (own !== undefined) return own;
-  if (code !== 'UNEXPECTED_TOKEN') return message;
-  if (message.startsWith('Block scalar header'))
-    return 'has an invalid block; a string that starts with | or > must be quoted';
-  return message.split(':', 1)[0] ?? '';
-}
-
-/** Returns the message for an alias error, without the alias name. */
-function aliasMessage(error: unknown): string {
-  const unknown = error instanceof Error && error.message.startsWith('Unresolved alias');
-  return unknown ? 'has an undefined alias; a string that starts with * must be quoted' : 'uses too many aliases';
 }

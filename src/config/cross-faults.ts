@@ -35,7 +35,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
 
 function ledgerFaults({ ledger, redis }: Settings): ConfigProblem[] {
   if (ledger.store !== 'redis' || usesRedis(redis)) return [];
-  return [{ pointer: '/ledger/store', message: 'needs a Redis server', suggestion: 'set redis.url' }];
+  return [{ pointer: '/ledger/store', other: '/redis', message: 'needs a Redis server', suggestion: 'set redis.url' }];
 }
 
 function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
@@ -102,6 +102,7 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
       .filter((check) => id === undefined || settings.operations[id]?.checks?.[check] !== undefined)
       .map((check) => ({
         pointer: id === undefined ? `/checks/${check}` : `/operations/${id}/checks/${check}`,
+        other: '/upstream/credentials/kind',
         message: `is ${settings.checksFor(id)[check]}, but upstream.credentials is a service account, which requires enforce`,
         suggestion: `mode: strict or staging, or upstream.credentials.kind: forward`,
       })),
@@ -123,9 +124,17 @@ function listenFaults(settings: Settings): ConfigProblem[] {
   const { listen } = settings;
   const problems: ConfigProblem[] = [];
   if (listen.port !== 0 && listen.port === listen.adminPort)
-    problems.push({ pointer: '/listen/adminPort', message: `is also the public port (${listen.port})` });
+    problems.push({
+      pointer: '/listen/adminPort',
+      other: '/listen/port',
+      message: `is also the public port (${listen.port})`,
+    });
   if (listen.headersTimeoutSeconds > listen.requestTimeoutSeconds)
-    problems.push({ pointer: '/listen/headersTimeoutSeconds', message: 'is longer than requestTimeoutSeconds' });
+    problems.push({
+      pointer: '/listen/headersTimeoutSeconds',
+      other: '/listen/requestTimeoutSeconds',
+      message: 'is longer than requestTimeoutSeconds',
+    });
   listen.trustedProxies.forEach((proxy, index) => {
     if (!isNetwork(proxy))
       problems.push({
@@ -162,7 +171,7 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
     const options = toOperationCacheOptions(settings.cache, { byDefault: true, on: settings.mode.cache }, own.cache);
     const pointer = `/operations/${id}/cache/audience`;
     const fault = audienceFault(options, { source: '', pointer, usesServiceCredential });
-    return fault === undefined ? [] : [fault];
+    return fault === undefined ? [] : [{ ...fault, other: '/upstream/credentials/kind' }];
   });
 }
 
@@ -177,6 +186,7 @@ function redisFaults({ redis }: Settings): ConfigProblem[] {
   for (const key of others)
     problems.push({
       pointer: `/redis/${key}`,
+      other: `/redis/${first ?? ''}`,
       message: `is set in addition to redis.${first ?? ''}; only one of url, urlFile, sentinel and cluster can be used`,
       suggestion: 'remove one of them; REDIS_URL and REDIS_URL_FILE count too',
     });
@@ -189,6 +199,7 @@ function redisFaults({ redis }: Settings): ConfigProblem[] {
     if (tls?.[key] !== undefined && tls[other] === undefined)
       problems.push({
         pointer: `/redis/tls/${key}`,
+        other: `/redis/tls/${other}`,
         message: `needs redis.tls.${other}`,
         suggestion: 'set both or none',
       });
@@ -207,6 +218,7 @@ function redisFaults({ redis }: Settings): ConfigProblem[] {
   if (commandTimeoutMs + CHANGES_MS >= maxUnsyncedSeconds * 1000)
     problems.push({
       pointer: '/redis/maxUnsyncedSeconds',
+      other: '/redis/commandTimeoutMs',
       message: 'is too short: a gateway with a slow Redis would never count as in sync',
       suggestion: `more than ${(commandTimeoutMs + CHANGES_MS) / 1000}, or a shorter redis.commandTimeoutMs`,
     });

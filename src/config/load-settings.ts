@@ -106,7 +106,9 @@ export function readSettings(sources: SettingsSources, features: readonly Config
   };
   const placeholders = placeholderProblems(raw);
   const isReplaced = ({ pointer }: ConfigProblem) => !placeholders.some((one) => one.pointer === pointer);
-  const problems = [...placeholders, ...checkConfig(raw, features).filter(isReplaced)];
+  // If the file cannot be read, only the values of variables and flags are known.
+  const isKnown = ({ pointer }: ConfigProblem) => file.faults.length === 0 || overrideAt(pointer) !== undefined;
+  const problems = [...placeholders, ...checkConfig(raw, features).filter(isReplaced)].filter(isKnown);
   const valid = validPart(raw, problems, features);
   const read = toSettings(valid ?? {}, {
     file: file.name,
@@ -121,10 +123,11 @@ export function readSettings(sources: SettingsSources, features: readonly Config
   const faults: Fault[] = [...file.faults, ...environment.faults];
   const secret = problem === undefined ? secretProblems(settings, sources.env, file.path) : [problem];
   const isPartial = file.faults.length > 0 || valid === undefined;
-  const isDoubtful = isPartial || problems.some(({ pointer }) => DECISIVE.test(pointer));
+  const isDoubtful = isPartial || keysOfProblems(problems).some((pointer) => DECISIVE.test(pointer));
   const combined = isDoubtful ? [] : [...crossFaults(settings, sources.env), ...secret].filter(isNotKnown(problems));
-  for (const one of [...problems, ...combined]) faults.push({ ...one, ...placeOf(one.pointer) });
-  const namesFiles = problems.some(({ pointer }) => NAMES_FILES.test(pointer));
+  for (const { meant: _meant, other: _other, ...one } of [...problems, ...combined])
+    faults.push({ ...one, ...placeOf(one.pointer) });
+  const namesFiles = keysOfProblems(problems).some((pointer) => NAMES_FILES.test(pointer));
   return { settings, faults: inOrder(faults), isPartial: isPartial || namesFiles };
 }
 
@@ -134,11 +137,18 @@ export function readSettings(sources: SettingsSources, features: readonly Config
  */
 const DECISIVE = /^\/(?:mode|listen|upstream|upstream\/url|listen\/adminHost)$/;
 
-/** Returns a filter that omits the errors of keys that have already got one, themselves or in a part of them. */
+/**
+ * Returns a filter that omits the errors of keys that have already got one, themselves or in a part of them. For an error
+ * in a combination of two keys, this applies to both.
+ */
 const isNotKnown =
   (known: readonly ConfigProblem[]) =>
-  ({ pointer }: ConfigProblem) =>
-    !known.some((one) => covers(one.pointer, pointer) || covers(pointer, one.pointer));
+  ({ pointer, other = pointer }: ConfigProblem) =>
+    !keysOfProblems(known).some((one) => [pointer, other].some((key) => covers(one, key) || covers(key, one)));
+
+/** Returns the pointers of the keys with problems, and of the keys that were meant by unknown ones. */
+const keysOfProblems = (problems: readonly ConfigProblem[]): string[] =>
+  problems.flatMap(({ pointer, meant }) => (meant === undefined ? [pointer] : [pointer, meant]));
 
 /** The keys that name the roles file and the contract. */
 const NAMES_FILES = /^\/(?:roles|contract)(?:\/|$)/;

@@ -46,6 +46,10 @@ export interface ConfigProblem {
   readonly pointer: string;
   readonly message: string;
   readonly suggestion?: string;
+  /** The pointer of the key that was probably meant, if the key is unknown. */
+  readonly meant?: string;
+  /** The pointer of the other key, if the error is in a combination of two keys. It is untrue if that key is invalid. */
+  readonly other?: string;
 }
 
 /**

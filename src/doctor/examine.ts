@@ -5,7 +5,7 @@ import { headerValues } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { bySeverity } from '../model/severity.ts';
 import { errorShape } from '../upstream/failures/translate-failure.ts';
-import { failureHint, statusHint } from '../upstream/failures/failure-hints.ts';
+import { failureHint, statusHint } from '../model/failure-hints.ts';
 import {
   CannotProbe,
   createProbeClient,

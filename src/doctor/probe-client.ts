@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { headerPairs, type HeaderPairs } from '../model/header-pairs.ts';
 import type { FailureFacts } from '../model/failure-cause.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { failureHint } from '../upstream/failures/failure-hints.ts';
+import { failureHint } from '../model/failure-hints.ts';
 import { type ExchangePhase, toTransportFailure } from '../upstream/failures/transport-failure.ts';
 
 /** A probe request. It cannot have a body or a method other than GET and HEAD. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { fileReason } from './file-reason.ts';
 
 /**
  * Replaces a file's contents atomically, so that readers never see a partial file. Creates the file's folder if it does
@@ -50,7 +51,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Creates a file's folder. Returns an error code if this fails or the folder is not writable. */
+/** Creates a file's folder. Returns the reason in words if this fails or the folder is not writable. */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);
@@ -60,7 +61,7 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
     await rm(tried, { force: true });
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return fileReason(error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isPlaceholder } from '../lib/placeholder.ts';
+import { fileReason } from './file-reason.ts';
+import { isPlaceholderSecret } from '../lib/placeholder.ts';
 
 /** The secret in a file, or the reason why it cannot be read. The reason never contains the file's text. */
 type SecretReading = { readonly text: string } | { readonly fault: string };
@@ -13,11 +14,10 @@ export function readSecretFile(path: string): SecretReading {
   try {
     [text] = readFileSync(path, 'utf8').split(/\r?\n/, 1);
   } catch (error) {
-    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    return { fault: `the file ${path} cannot be read (${code})` };
+    return { fault: `the file ${path} cannot be read: ${fileReason(error)}` };
   }
   if (!text) return { fault: `the first line of the file ${path} is empty` };
-  if (isPlaceholder(text))
+  if (isPlaceholderSecret(text))
     return { fault: `the first line of the file ${path} is a placeholder that has not been replaced` };
   return { text };
 }

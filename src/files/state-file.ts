@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileReason } from './file-reason.ts';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
 
 /**
@@ -12,7 +13,7 @@ export function readIfExists(file: string): string | undefined {
     const { code } = error as NodeJS.ErrnoException;
     // If the folder is missing, there is no file to read. The missing folder is reported when the state is written.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
+    throw new Error(`it cannot be read: ${fileReason(error)}`, { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsOptions } from '../config/general-options.ts';
+import { fileReason } from '../files/file-reason.ts';
 import { readSecretFile } from '../files/secret-file.ts';
 import type { Clock } from '../lib/clock.ts';
 
@@ -54,8 +55,7 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
-      faults.push({ key, message: `the file ${path} cannot be read (${code})` });
+      faults.push({ key, message: `the file ${path} cannot be read: ${fileReason(error)}` });
       return undefined;
     }
   };

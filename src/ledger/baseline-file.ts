@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isPair, isScalar, isSeq, type Node } from 'yaml';
 import { endOfDay, isDay } from '../lib/clock.ts';
+import { fileReason } from '../files/file-reason.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { readYaml } from '../lib/read-yaml.ts';
 import type { BaselineChange } from '../model/change-log.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
+import { type Fault, StartFault, syntaxFaults } from '../model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 
 /** The baseline file of a running gateway. */
@@ -100,7 +102,10 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
 export function readBaselineFile(file: string): Baseline {
   const place = { source: file, pointer: '' };
   const text = readText(file, place);
-  if (text === undefined) throw new StartFault([{ ...place, message: 'the file does not exist' }]);
+  if (text === undefined)
+    throw new StartFault([
+      { ...place, message: 'there is no such file', suggestion: 'check the path of the baseline' },
+    ]);
   return baselineOf(text, file);
 }
 
@@ -112,8 +117,8 @@ function readText(file: string, place: Pick<Fault, 'source' | 'pointer'>): strin
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw new StartFault([{ ...place, message: `the baseline ${file} cannot be read (${reason})` }]);
+    const message = `the baseline ${file} cannot be read: ${fileReason(error)}`;
+    throw new StartFault([{ ...place, message, suggestion: 'name a file that you may read' }]);
   }
 }
 
@@ -201,32 +206,24 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Parses the text of a baseline file. Errors contain `source` and the line number. */
 export function parseBaseline(text: string, source: string): ParsedBaseline {
-  const lines = new LineCounter();
-  const failed = (message: string, offset?: number, suggestion?: string): ParsedBaseline => ({
+  const failed = (message: string, suggestion: string): ParsedBaseline => ({
     baseline: undefined,
-    faults: [
-      {
-        source: offset === undefined ? source : `${source}:${lines.linePos(offset).line}`,
-        pointer: '',
-        message,
-        ...(suggestion !== undefined && { suggestion }),
-      },
-    ],
+    faults: [{ source, pointer: '', message, suggestion }],
   });
-  if (text.length > MAX_BYTES) return failed('is larger than 4 MiB');
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const [broken] = document.errors;
-  if (broken !== undefined)
-    return failed(`is not valid YAML: ${broken.code.toLowerCase().replaceAll('_', ' ')}`, broken.pos[0], FORMAT_HINT);
+  if (text.length > MAX_BYTES) return failed('is larger than 4 MiB', 'remove entries that are no longer seen');
+  const reading = readYaml(text);
+  if (reading.errors !== undefined)
+    return { baseline: undefined, faults: syntaxFaults(source, reading.errors, FORMAT_HINT) };
+  const { document, lineAt } = reading;
   const root = document.contents;
   // A file that is empty or contains only comments accepts no violations.
   if (root === null || (isScalar(root) && root.value === null))
     return { baseline: { accepted: [] }, document, faults: [] };
-  if (!isMap(root)) return failed('must be a mapping with the key accepted');
+  if (!isMap(root)) return failed('must be a mapping with the key accepted', FORMAT_HINT);
   const faults: Fault[] = [];
   const report = (node: unknown, pointer: string, message: string, suggestion?: string) => {
     const offset = (node as Node | undefined)?.range?.[0];
-    const at = offset === undefined ? source : `${source}:${lines.linePos(offset).line}`;
+    const at = offset === undefined ? source : `${source}:${lineAt(offset)}`;
     faults.push({ source: at, pointer, message, ...(suggestion !== undefined && { suggestion }) });
   };
   for (const pair of root.items)
@@ -254,16 +251,20 @@ function readAccepted(item: unknown, pointer: string, report: ReportFault): Acce
     report(item, pointer, 'must be a mapping with fingerprint, reason and owner');
     return undefined;
   }
+  // If these keys are missing, the reason is that they are misspelled.
+  const misspelled = new Set<string>();
   for (const pair of item.items) {
     const key = isPair(pair) ? String(pair.key) : '';
-    if (!KEYS.some((known) => known === key))
-      report(pair.key, `${pointer}/${key}`, 'unknown key', closestName(key, KEYS));
+    if (KEYS.some((known) => known === key)) continue;
+    const meant = closestName(key, KEYS);
+    if (meant !== undefined) misspelled.add(meant);
+    report(pair.key, `${pointer}/${key}`, 'unknown key', meant ?? `one of ${KEYS.join(', ')}`);
   }
   const text = (key: (typeof KEYS)[number], needed: boolean): string | undefined => {
     const node = item.get(key, true) as unknown;
     const value = isScalar(node) ? node.value : node;
     if (value === undefined || value === null) {
-      if (needed) report(item, pointer, `must have ${key}`);
+      if (needed && !misspelled.has(key)) report(item, pointer, `must have ${key}`);
       return undefined;
     }
     if (typeof value === 'string' && value.trim() !== '') return value;

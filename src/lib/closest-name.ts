@@ -29,7 +29,17 @@ export function didYouMean(written: string, known: Iterable<string>): string {
 
 function distanceOf(wanted: string, folded: string): number {
   if (wanted === folded) return 0;
+  if (isSwapped(wanted, folded)) return 1;
   return wanted.length > 2 && folded.startsWith(wanted) ? 1 : leven(wanted, folded);
+}
+
+/** Returns whether two names differ only in the order of two adjacent letters, which is a frequent typo. */
+function isSwapped(wanted: string, folded: string): boolean {
+  if (wanted.length !== folded.length) return false;
+  const at = Array.prototype.findIndex.call(wanted, (letter, index) => letter !== folded[index]);
+  return (
+    wanted[at] === folded[at + 1] && wanted[at + 1] === folded[at] && wanted.slice(at + 2) === folded.slice(at + 2)
+  );
 }
 
 function allowance(wanted: string, folded: string): number {

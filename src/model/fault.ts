@@ -9,6 +9,20 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
+/** Returns the faults for the errors in the syntax of a text. `suggestion` applies to all of them. */
+export function syntaxFaults(
+  source: string,
+  errors: readonly { readonly line: number | undefined; readonly message: string }[],
+  suggestion?: string,
+): Fault[] {
+  return errors.map(({ line, message }) => ({
+    source: line === undefined ? source : `${source}:${line}`,
+    pointer: '',
+    message,
+    ...(suggestion !== undefined && { suggestion }),
+  }));
+}
+
 /** Removes duplicates from a list of errors, because several steps can find the same error. */
 export function distinctFaults(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];

@@ -49,7 +49,8 @@ function factsOf(
 ): FailureFacts | undefined {
   if (kind === 'aborted') return undefined;
   // A connection can also be lost before it is established, for example during the TLS handshake.
-  const byKind = code === 'ECONNRESET' && kind === 'refused' ? 'connection_terminated' : BY_KIND[kind];
+  const isClosed = code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
+  const byKind = isClosed && kind === 'refused' ? 'connection_terminated' : BY_KIND[kind];
   const cause = given ?? causeOfCode(code) ?? byKind;
   return code === undefined ? { cause } : { cause, code };
 }

@@ -1,9 +1,10 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { parseDocument } from 'yaml';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
+import { readYaml } from '../lib/read-yaml.ts';
+import { meantKey, schemaMessage, withoutMisspelled } from '../lib/schema-message.ts';
 import { nameKeyFor, type NameRule } from '../model/caller-name.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
+import { type Fault, StartFault, syntaxFaults } from '../model/fault.ts';
 
 /** A role: its own permissions and the roles that it inherits from. */
 export interface Role {
@@ -213,24 +214,12 @@ type ParsedRoles =
  * hashes.
  */
 function parseRolesText(text: string, source: string): ParsedRoles {
-  const document = parseDocument(text);
-  const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
-    const what = code.toLowerCase().replaceAll('_', ' ');
-    return { source, pointer: '', message: `line ${at.line}, column ${at.col}: ${what}` };
-  });
-  if (broken.length > 0) return { raw: undefined, faults: broken };
-  let data: unknown;
-  try {
-    data = document.toJS({ maxAliasCount: 100 });
-  } catch {
-    return {
-      raw: undefined,
-      faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
-    };
-  }
+  const reading = readYaml(text);
+  if (reading.errors !== undefined) return { raw: undefined, faults: syntaxFaults(source, reading.errors) };
+  const { value } = reading;
   const validate = (validateRoles ??= compileRolesSchema());
-  if (validate(data)) return { raw: data, faults: [] };
-  return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
+  if (validate(value)) return { raw: value, faults: [] };
+  return { raw: undefined, faults: withoutMisspelled(validate.errors ?? []).map((error) => toFault(error, source)) };
 }
 
 /** The validator for the data in a roles file. It is compiled only once and reused on every reload. */
@@ -246,11 +235,11 @@ function compileRolesSchema(): ValidateFunction<RawRoles> {
 }
 
 function toFault(error: ErrorObject, source: string): Fault {
-  const { instancePath, params, keyword, parentSchema, message = 'does not match the schema' } = error;
+  const { instancePath, params, parentSchema } = error;
   const unknown: unknown = params['additionalProperty'];
-  if (typeof unknown !== 'string') return { source, pointer: instancePath, message: `${message} (${keyword})` };
+  if (typeof unknown !== 'string') return { source, pointer: instancePath, message: schemaMessage(error) };
   const known = Object.keys((parentSchema?.['properties'] ?? {}) as object);
-  const suggestion = closestName(unknown, known) ?? `one of ${known.join(', ')}`;
+  const suggestion = meantKey(error) ?? `one of ${known.join(', ')}`;
   return { source, pointer: `${instancePath}/${escapePointer(unknown)}`, message: 'unknown key', suggestion };
 }
 

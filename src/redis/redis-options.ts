@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { fileReason } from '../files/file-reason.ts';
 import { readSecretFile } from '../files/secret-file.ts';
 import { MIN_SEAL_KEY } from './seal.ts';
 
@@ -254,8 +255,7 @@ function readTlsFiles(options: RedisTlsOptions, faults: RedisSecretFault[]): Red
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-      refuse(key, `the file ${path} cannot be read (${code})`);
+      refuse(key, `the file ${path} cannot be read: ${fileReason(error)}`);
       return undefined;
     }
   };

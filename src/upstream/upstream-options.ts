@@ -1,5 +1,5 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
-import { isPlaceholder } from '../lib/placeholder.ts';
+import { isPlaceholderSecret } from '../lib/placeholder.ts';
 import { readSecretFile } from '../files/secret-file.ts';
 import { toAuthorization } from '../lib/basic-credentials.ts';
 
@@ -366,7 +366,7 @@ export function servicePassword(
   if (credentials.passwordEnv !== undefined) {
     const text = environment[credentials.passwordEnv];
     if (!text) return { fault: `the variable ${credentials.passwordEnv} is not set` };
-    if (isPlaceholder(text))
+    if (isPlaceholderSecret(text))
       return { fault: `the variable ${credentials.passwordEnv} is a placeholder that has not been replaced` };
     return { text };
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
+import { failureHint } from '../model/failure-hints.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { firstRequests, missingIds, type WalkRequest, variationsOf, createKnownIds } from './walk-requests.ts';
 import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
@@ -136,19 +137,11 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/**
- * Describes why there was no response, including the system's error code, for example `The upstream cannot be reached
- * (ECONNREFUSED).`
- */
+/** Describes why there was no response: with the likely reason, if the connection could not be established. */
 export function failureWords({ code, message, cause }: GatewayError): string {
   // A more specific reason is available only if the connection could not be established.
   const facts = code === 'upstream_refused' && cause instanceof UpstreamFailure ? cause.facts : undefined;
-  // The HTTP client's own error codes add no information.
-  if (facts?.code === undefined || facts.code.startsWith('UND_')) return message;
-  if (facts.cause === 'tls_certificate_error')
-    return `The upstream's certificate is not trusted (${facts.code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;
-  if (facts.cause.startsWith('tls_')) return `The TLS handshake with the upstream failed (${facts.code}).`;
-  return `${message.replace(/\.$/, '')} (${facts.code}).`;
+  return facts?.code === undefined ? message.replace(/^The/, 'the').replace(/\.$/, '') : failureHint(facts);
 }
 
 /**

@@ -37,6 +37,6 @@ describe('the streams of the process', () => {
 
   it('report a result that cannot be written in one line', async () => {
     const { ended } = run(['--version'], openSync('/dev/full', 'w'));
-    expect(await ended).toEqual({ code: 1, err: 'portico: the result cannot be written (ENOSPC)\n' });
+    expect(await ended).toEqual({ code: 1, err: 'portico: the result cannot be written: the disk is full (ENOSPC)\n' });
   });
 });

@@ -76,7 +76,21 @@ describe('failure lines', () => {
     expect(lines).toEqual([expect.stringContaining('not an address of this machine (HOST, ADMIN_HOST)')]);
   });
 
-  it('include the stack trace of an unexpected error', () => {
-    expect(failureLines(new TypeError('boom'))[0]).toMatch(/^portico failed: TypeError: boom\n +at /);
+  it('say that an unexpected error is a fault of Portico, and show its stack trace only on request', () => {
+    const [plain = ''] = failureLines(new TypeError('boom'));
+    expect(plain).toMatch(/^portico failed because of an error in Portico itself: .*NODE_DEBUG=portico/);
+    expect(plain).not.toMatch(/TypeError|boom/);
+    expect(failureLines('boom')).toEqual([plain]);
+    const [full] = failureLines(new TypeError('boom'), { NODE_DEBUG: 'portico' });
+    expect(full).toMatch(/^portico failed: TypeError: boom\n +at /);
+  });
+
+  it('describe a failed system call in words', () => {
+    const error = Object.assign(new Error('EACCES: permission denied, open'), {
+      code: 'EACCES',
+      syscall: 'open',
+      path: '/etc/x',
+    });
+    expect(failureLines(error)).toEqual(['portico failed: /etc/x: you have no permission (EACCES)']);
   });
 });

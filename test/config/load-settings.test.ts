@@ -105,6 +105,66 @@ describe('configuration errors', () => {
     ]);
   });
 
+  const REAL = 'upstream: { url: "http://127.0.0.1:9", credentials: { kind: service, username: a, ';
+  it.each([
+    ['mod: strict', '/mod', 'did you mean mode?'],
+    // The admin side listens on all addresses, so without the misspelling the token would be required.
+    [
+      `adminTokn: x\nlisten: { adminHost: 0.0.0.0 }\nupstream: { url: "http://127.0.0.1:9" }`,
+      '/adminTokn',
+      'adminToken',
+    ],
+    [
+      'listn: { adminHost: 0.0.0.0 }\nupstream: { url: "http://127.0.0.1:9" }\nadminToken: short-one',
+      '/listn',
+      'listen',
+    ],
+    ['upstraem: { url: "http://127.0.0.1:9" }\ncors: { origins: ["https://a.example"] }', '/upstraem', 'upstream'],
+    ['upstream: { ulr: "http://127.0.0.1:9", alternates: ["http://127.0.0.1:8"] }', '/upstream/ulr', 'url'],
+    [
+      'adminTokenFil: x\nlisten: { adminHost: 0.0.0.0 }\nupstream: { url: "http://127.0.0.1:9" }',
+      '/adminTokenFil',
+      'adminTokenFile',
+    ],
+    ['redis: { tls: { certFile: a, keyfile: b }, url: "rediss://127.0.0.1:9" }', '/redis/tls/keyfile', 'keyFile'],
+    ['cors: { orgins: ["https://a.example"] }', '/cors/orgins', 'origins'],
+    ['listen: { tls: { certFile: a, keyfile: b } }', '/listen/tls/keyfile', 'keyFile'],
+    ['redis: { sentinel: { name: a, node: ["a:1"] } }', '/redis/sentinel/node', 'nodes'],
+    ['undocumented: { allow: [{ metod: GET, path: /services/v2/x }] }', '/undocumented/allow/0/metod', 'method'],
+    [`${REAL} passwrd: x } }`, '/upstream/credentials/passwrd', 'password'],
+    [`ledger: { store: redis }\nredis: { ulr: "redis://127.0.0.1:9" }`, '/redis/ulr', 'url'],
+    [`ledger: { store: redis }\nredsi: { url: "redis://127.0.0.1:9" }`, '/redsi', 'redis'],
+  ])('name a misspelled key only once: %s', (yaml, pointer, words) => {
+    expect(faultsOf(yaml)).toEqual([
+      {
+        source: expect.stringContaining('config/portico.yaml:') as string,
+        pointer,
+        message: 'is not a known key',
+        suggestion: expect.stringContaining(words) as string,
+      },
+    ]);
+  });
+
+  it.each([
+    'a: [1\nb: 2',
+    'mode: "strict',
+    '{"mode": "strict",,}',
+    'mode: strict\n listen: {}',
+    'mode: @x\nlisten: @y',
+    'x: y: z',
+  ])('in the syntax are one error: %s', (yaml) => {
+    // The user name and the token may be in the file, so nothing is known about them.
+    const env = { UPSTREAM_PASSWORD_FILE: 'x', PORTICO_ADMIN_TOKEN: 'short', ADMIN_HOST: '0.0.0.0' };
+    const faults = faultsOf(yaml, { env: { ADMIN_HOST: env.ADMIN_HOST } });
+    expect(faults).toEqual([
+      {
+        source: expect.stringMatching(/portico.yaml:\d+$/) as string,
+        pointer: '',
+        message: expect.any(String) as string,
+      },
+    ]);
+  });
+
   it('are all reported in one run, each with its place and a suggestion', () => {
     const yaml = `mode: observ
 port: 3
@@ -227,7 +287,7 @@ operations:
 
   it.each([
     ['%s3cretWord x\n---\nmode: strict', 'directive'],
-    ['adminToken: *s3cretWord', 'undefined alias'],
+    ['adminToken: *s3cretWord', 'alias without an anchor'],
     ['adminToken: |s3cretWord', 'starts with | or > must be quoted'],
     ['adminToken: !s3cretWord', 'starts with ! must be quoted'],
   ])('describe the problem with %j without the secret', (yaml, words) => {
@@ -266,7 +326,7 @@ operations:
 
   it('report a missing configuration file', () => {
     expect(faultsOf('', { env: { PORTICO_CONFIG: 'nowhere.yaml' } })).toMatchObject([
-      { source: 'nowhere.yaml', message: 'cannot be read (ENOENT)' },
+      { source: 'nowhere.yaml', message: 'cannot be read: there is no such file or folder (ENOENT)' },
     ]);
   });
 

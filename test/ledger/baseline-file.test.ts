@@ -183,7 +183,7 @@ accepted:
 
   describe('the baseline of a report', () => {
     it('must exist', () => {
-      expect(() => readBaselineFile(nextFile())).toThrow(/does not exist/);
+      expect(() => readBaselineFile(nextFile())).toThrow(/there is no such file/);
     });
   });
 });
@@ -244,7 +244,7 @@ accepted:
       { pointer: '', suggestion: expect.stringContaining('"accepted:" on its own line') as string },
     ],
     ['broken YAML', 'accepted: [', { pointer: '', message: /./ }],
-    ['a repeated key', 'accepted: []\naccepted: []\n', { pointer: '', message: /duplicate key/ }],
+    ['a repeated key', 'accepted: []\naccepted: []\n', { pointer: '', message: /has the same key twice/ }],
   ])('causes a configuration error with its location: %s', (_name, text, fault) => {
     const wanted = Object.fromEntries(
       Object.entries(fault).map(([key, value]) => [
@@ -258,6 +258,12 @@ accepted:
   it('is rejected if it is larger than 4 MiB, without being parsed', () => {
     const [largest, larger] = [4 * 1024 * 1024, 4 * 1024 * 1024 + 1].map((length) => faultsOf('#'.padEnd(length, 'x')));
     expect([largest, larger]).toMatchObject([[], [{ message: 'is larger than 4 MiB' }]]);
+  });
+
+  it('has only one error for a key that is misspelled', () => {
+    const { owner, ...rest } = ENTRY;
+    const faults = faultsOf(JSON.stringify({ accepted: [{ ...rest, ownr: owner }] }));
+    expect(faults).toMatchObject([{ pointer: '/accepted/0/ownr', message: 'unknown key', suggestion: 'owner' }]);
   });
 
   it('reports errors with their line', () => {

@@ -62,12 +62,12 @@ it('refuses a second user or password, and TLS options for an address without TL
 it('reports every file that cannot be used, by its key', () => {
   const missing = join(folder, 'missing');
   expect(faults({ urlFile: missing, passwordFile: file('empty', '') })).toEqual([
-    `urlFile the file ${missing} cannot be read (ENOENT)`,
+    `urlFile the file ${missing} cannot be read: there is no such file or folder (ENOENT)`,
     `passwordFile the first line of the file ${join(folder, 'empty')} is empty`,
   ]);
   const url = 'rediss://a';
   expect(faults({ url, tls: { caFile: missing, certFile: pem.cert, keyFile: pem.other } })).toEqual([
-    `tls.caFile the file ${missing} cannot be read (ENOENT)`,
+    `tls.caFile the file ${missing} cannot be read: there is no such file or folder (ENOENT)`,
     'tls.keyFile does not belong to the certificate in certFile',
   ]);
   const damaged = file('damaged', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');

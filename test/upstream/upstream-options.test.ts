@@ -72,7 +72,7 @@ describe('the credential of a service account', () => {
     });
     const missing = join(folder, 'missing');
     expect(serviceAuthorization({ ...service, passwordFile: missing }, {})).toEqual({
-      fault: `the file ${missing} cannot be read (ENOENT)`,
+      fault: `the file ${missing} cannot be read: there is no such file or folder (ENOENT)`,
     });
     expect(serviceAuthorization(service, {})).toHaveProperty('fault');
   });

@@ -1207,9 +1207,9 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an author that was seen again is forgotten too early',
   },
   {
-    file: 'src/permissions/roles-file.ts',
-    find: 'maxAliasCount: 100',
-    replace: 'maxAliasCount: -1',
+    file: 'src/lib/read-yaml.ts',
+    find: 'const MAX_ALIASES = 100;',
+    replace: 'const MAX_ALIASES = -1;',
     test: 'test/permissions/roles-file.test.ts',
     why: 'a roles file with nested aliases grows to millions of values',
   },
@@ -1420,7 +1420,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/ledger/baseline-file.ts',
-    find: "if (text.length > MAX_BYTES) return failed('is larger than 4 MiB');",
+    find: "if (text.length > MAX_BYTES) return failed('is larger than 4 MiB', 'remove entries that are no longer seen');",
     replace: '',
     test: 'test/ledger/baseline-file.test.ts',
     why: 'a huge baseline is parsed',

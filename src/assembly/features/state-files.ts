@@ -38,7 +38,7 @@ export async function whyNotStored(
   const pointer = `/${key}/file`;
   const reason = await whyUnwritable(file);
   if (reason === undefined || settings.originOf(pointer) === 'default') return reason;
-  const message = `${file} cannot be written (${reason})`;
+  const message = `${file} cannot be written: ${reason}`;
   const suggestion = 'set a file in a writable folder, or :memory:';
   throw new StartFault([{ ...settings.placeOf(pointer), message, suggestion }]);
 }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } from '../../doctor/examine.ts';
 import { CannotProbe, ProbingEnded } from '../../doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../doctor/recommend.ts';
+import { fileReason } from '../../files/file-reason.ts';
 import { severityCounts } from '../../model/severity.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../upstream/upstream-url.ts';
@@ -121,8 +122,7 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
     writeFileSync(resolve(cwd, file), text, { flag: 'wx' });
     err(`Wrote ${file}. Next: portico check --config ${file}`);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
-    throw new CommandFailure(code === 'EEXIST' ? `${file} already exists` : `${file} cannot be written (${code})`);
+    throw new CommandFailure(`${file} cannot be written: ${fileReason(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
+import { fileReason } from '../../files/file-reason.ts';
 import { packageRoot } from '../../files/package-root.ts';
 import { parseUpstreamUrl } from '../../upstream/upstream-url.ts';
 import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
@@ -64,7 +65,6 @@ function write(folder: string, file: string, shown: string, text: string): void 
     // The `wx` flag prevents the command from overwriting a file that another process has just created.
     writeFileSync(join(folder, file), text, { flag: 'wx' });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw new CommandFailure(`${shown} cannot be written (${code})`);
+    throw new CommandFailure(`${shown} cannot be written: ${fileReason(error)}`);
   }
 }

@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path';
+import { fileReason } from '../../files/file-reason.ts';
 import { contractFolder } from '../../contract/contract-files.ts';
 import { bundleSchemas, generateSchemas } from '../../contract/generate/generate-schemas.ts';
 import { compareSchemas, writeSchemas } from '../../contract/generate/schema-folder.ts';
@@ -65,6 +66,6 @@ function withFolderErrors<T>(target: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new StartFault([{ source: target, pointer: '', message: `cannot be used: ${error.message}` }]);
+    throw new StartFault([{ source: target, pointer: '', message: `cannot be used: ${fileReason(error)}` }]);
   }
 }

@@ -42,7 +42,8 @@ export function sinceHour(text: string, now: number): number {
 /** Throws a UsageError if a flag's value is not the id of a known operation. */
 export function requireKnownOperation(id: string | undefined, known: readonly string[], flag: string): void {
   if (id === undefined || known.includes(id)) return;
-  throw new UsageError(`${flag} ${id}: unknown operation${didYouMean(id, known)}`);
+  const hint = didYouMean(id, known) || '; portico plan lists all operations';
+  throw new UsageError(`${flag} ${id}: unknown operation${hint}`);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };

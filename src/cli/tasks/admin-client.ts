@@ -1,4 +1,7 @@
 import { membersOf } from '../../lib/plain-object.ts';
+import { failureHint } from '../../model/failure-hints.ts';
+import { toTransportFailure } from '../../upstream/failures/transport-failure.ts';
+import { StartFault } from '../../model/fault.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
 import { adminAddress } from '../flags/admin-flags.ts';
 import { readSettingsFrom } from '../flags/config-flags.ts';
@@ -24,10 +27,10 @@ const TIMEOUT_MS = 30_000;
 
 /**
  * Returns a client for a gateway's admin side. The gateway is determined from the command line, the environment and the
- * configuration. Configuration errors are ignored, because the gateway reports them itself.
+ * configuration. Configuration errors are ignored, because the gateway reports them itself, unless it cannot be reached.
  */
 export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
-  const { settings } = readSettingsFrom(line, io);
+  const { settings, faults, isPartial } = readSettingsFrom(line, io);
   const url = adminAddress(line, settings);
   return {
     url: url.origin,
@@ -41,13 +44,18 @@ export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'
           ...(settings.adminToken !== undefined && { Authorization: `Bearer ${settings.adminToken}` }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         },
-        redirect: 'error',
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch((error: unknown) => {
-        throw new CommandFailure(`no gateway responds at ${url.origin} (${reasonOf(error)})`);
+        // Without the configuration, the address may be wrong.
+        if (isPartial === true && line.last('admin') === undefined) throw new StartFault(faults);
+        throw new CommandFailure(`no gateway responds at ${url.origin}: ${reasonOf(error)}`);
       });
       const json: unknown = await response.json().catch(() => undefined);
-      if (json === undefined) throw new CommandFailure(`${url.origin} is not the admin side of a gateway`);
+      if (json === undefined || (response.status >= 300 && response.status < 400))
+        throw new CommandFailure(
+          `${url.origin} is not the admin side of a gateway; name its address with --admin, or with listen.adminHost and listen.adminPort`,
+        );
       if (response.status === 401 || response.status === 403 || response.status === 429)
         throw new CommandFailure(`${url.origin}: ${messageOf(json) ?? `status ${response.status}`}`);
       return { status: response.status, body: json };
@@ -61,9 +69,11 @@ export function messageOf(body: unknown): string | undefined {
   return typeof error === 'string' ? error : undefined;
 }
 
+/** Describes why there was no response. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error';
-  const { cause } = error;
-  if (error.name === 'TimeoutError') return 'it did not respond in time';
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'it did not respond in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const { facts } = toTransportFailure(cause, 'connecting');
+  // The only failures without a code are those of ports that belong to other protocols, such as 25 for mail.
+  return facts?.code === undefined ? 'requests to this port are not allowed; choose another one' : failureHint(facts);
 }

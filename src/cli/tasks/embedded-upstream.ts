@@ -4,6 +4,7 @@ import type { Place, Settings } from '../../config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
+import { fileReason } from '../../files/file-reason.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
@@ -46,8 +47,9 @@ export async function startEmbeddedUpstream(
 }
 
 function startFault(error: unknown, db: string, place: Place): StartFault | undefined {
-  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const { code, syscall, errstr } = error as NodeJS.ErrnoException & { readonly errstr?: string };
   if (code !== 'ERR_SQLITE_ERROR' && syscall !== 'mkdir') return undefined;
+  const reason = errstr ?? fileReason(error);
   const suggestion = 'choose another file, or :memory:, with --db or PORTICO_DB';
-  return new StartFault([{ ...place, message: `${db} cannot be used: ${message}`, suggestion }]);
+  return new StartFault([{ ...place, message: `${db} cannot be used: ${reason}`, suggestion }]);
 }

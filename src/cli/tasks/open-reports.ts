@@ -6,6 +6,7 @@ import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../mode
 import { ledgerAt, withLedgerFile } from '../../ledger/store/select-store.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
+import { fileReason } from '../../files/file-reason.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { Operation } from '../../model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
@@ -81,8 +82,7 @@ const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /** Reads a ledger file or a JSON report. Throws a StartFault for any other file. */
 async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
-  if (!existsSync(path)) throw fault(path, 'does not exist');
-  if (isJson(path)) return readExported(path);
+  if (startOf(path) === 'json') return readExported(path);
   return (await ledgerAt(withLedgerFile(ledger, path)).read(query)) ?? emptySnapshot({}, systemClock());
 }
 
@@ -96,17 +96,35 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** Returns true if a file starts like JSON. An SQLite file starts with `SQLite format`. */
-function isJson(path: string): boolean {
-  if (!statSync(path).isFile()) throw fault(path, 'is not a file');
-  const file = openSync(path, 'r');
+/**
+ * Returns the kind of a file, which its start shows. The ledger of a gateway without requests is an empty file. Throws a
+ * StartFault if the file is of another kind or cannot be read.
+ */
+function startOf(path: string): 'json' | 'ledger' {
+  const start = firstBytes(path);
+  if (start === '' || start.startsWith('SQLite format')) return 'ledger';
+  if (/^\uFEFF?\s*[{[]/.test(start)) return 'json';
+  throw fault(path, 'is neither a ledger nor a JSON report');
+}
+
+function firstBytes(path: string): string {
   try {
-    const start = Buffer.alloc(64);
-    const length = readSync(file, start, 0, start.length, 0);
-    return /^\uFEFF?\s*[{[]/.test(start.toString('utf8', 0, length));
-  } finally {
-    closeSync(file);
+    // Opening a pipe would wait for a writer.
+    if (!statSync(path).isFile()) throw fault(path, 'is not a file');
+    const file = openSync(path, 'r');
+    try {
+      const start = Buffer.alloc(64);
+      return start.toString('utf8', 0, readSync(file, start, 0, start.length, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof StartFault) throw error;
+    throw fault(path, `cannot be read: ${fileReason(error)}`);
   }
 }
 
-const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
+const fault = (source: string, message: string): StartFault =>
+  new StartFault([{ source, pointer: '', message, suggestion: REPORTED_FILES }]);
+
+const REPORTED_FILES = 'name the file of ledger.file, or a report that was written with portico report --format json';

@@ -1,5 +1,5 @@
 import { countWords } from '../../report/report-words.ts';
-import { statusHint } from '../../upstream/failures/failure-hints.ts';
+import { statusHint } from '../../model/failure-hints.ts';
 import type { WalkSummary } from '../../walk/walk.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 
@@ -94,7 +94,7 @@ export function walkFailure(
 ): string | undefined {
   const [url, user] = [line.last('against') ?? '', line.last('user')];
   if (ended === 'unreachable')
-    return `${url} does not respond: ${failure ?? ''} Check the URL and make sure that the server is running.`;
+    return `${url} does not respond${failure === undefined ? '' : `: ${failure}`}. Check the URL and make sure that the server is running.`;
   const counts = new Map<number, number>();
   for (const [status, count] of walked.flatMap(({ statuses }) => [...statuses]))
     counts.set(status, (counts.get(status) ?? 0) + count);

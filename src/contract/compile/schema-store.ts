@@ -46,11 +46,18 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
         const compile = () => (compiler ??= createCompiler(schemas, ownProperties))(target, schema);
         return { ...known(keyOf(target), compile), file: target, files: schemas };
       } catch (error) {
-        faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
+        faults.push(fault(file, compileFailure(error)));
         return undefined;
       }
     },
   };
+}
+
+/** Describes why a schema cannot be compiled. Other errors of the compiler come from a contradiction within it. */
+function compileFailure(error: unknown): string {
+  const missing = error instanceof Error && 'missingRef' in error ? String(error.missingRef) : undefined;
+  if (missing !== undefined) return `refers to ${missing}, which does not exist`;
+  return 'is not a valid JSON Schema: compare it with the schema of another field';
 }
 
 /** The two functions compiled from a schema. */

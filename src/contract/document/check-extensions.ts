@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
+import { schemaMessage } from '../../lib/schema-message.ts';
 import { closestName } from '../../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
@@ -46,10 +47,7 @@ function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
   const fault = { source: CONTRACT_SOURCE, pointer: error.instancePath };
   if (error.keyword === 'additionalProperties')
     return { ...fault, message: `${String(error.params['additionalProperty'])} is not allowed here` };
-  if (error.keyword !== 'propertyNames') {
-    const extra = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as unknown[]).join(', ')}` : '';
-    return { ...fault, message: `${error.message ?? error.keyword}${extra}` };
-  }
+  if (error.keyword !== 'propertyNames') return { ...fault, message: schemaMessage(error) };
   const name = String(error.params['propertyName']);
   const allowed = all
     .filter((other) => other.propertyName === name && other.keyword === 'enum')

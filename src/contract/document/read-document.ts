@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
-import { parseDocument } from 'yaml';
-import { type Fault, StartFault } from '../../model/fault.ts';
+import { readYaml } from '../../lib/read-yaml.ts';
+import { type Fault, StartFault, syntaxFaults } from '../../model/fault.ts';
 import { checkDocument, checkSchemas, patternsIn, patternWarnings, requirementWarnings } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
+import { fileReason } from '../../files/file-reason.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
 import { CONTRACT_SOURCE, contractFolder } from '../contract-files.ts';
@@ -90,14 +91,9 @@ export function readSource(folder: string): DocumentSource {
 
 /** Parses the document and checks its vendor extensions. Throws a StartFault that lists all errors. */
 export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
-  const parsed = parseDocument(text);
-  const syntax = parsed.errors.map((error) => ({
-    source: CONTRACT_SOURCE,
-    pointer: '',
-    message: error.message.split('\n', 1)[0] ?? 'is not YAML',
-  }));
-  if (syntax.length > 0) throw new StartFault(syntax);
-  const document: unknown = parsed.toJS();
+  const reading = readYaml(text);
+  if (reading.errors !== undefined) throw new StartFault(syntaxFaults(CONTRACT_SOURCE, reading.errors));
+  const document = reading.value;
   const faults = checkExtensions(document, extensions);
   if (faults.length > 0) throw new StartFault(faults);
   return document as OpenApiDocument;
@@ -107,8 +103,8 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new StartFault([{ source: path, pointer: '', message: `cannot be read (${code})` }]);
+    const suggestion = 'set contract.folder to the folder that contains openapi.yaml and vendor-extensions.schema.json';
+    throw new StartFault([{ source: path, pointer: '', message: `cannot be read: ${fileReason(cause)}`, suggestion }]);
   }
 }
 

@@ -91,9 +91,8 @@ function select(
   let nodes: JSONPathNode[];
   try {
     ({ nodes } = jsonPath().query(target, document as JSONValue));
-  } catch (error) {
-    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
-    faults.push({ ...place, message: `cannot be applied: ${message ?? ''}` });
+  } catch {
+    faults.push({ ...place, message: 'cannot be applied: the target selects too much or is nested too deeply' });
     return undefined;
   }
   const scalar = nodes.find(({ value }) => typeof value !== 'object' || value === null);

@@ -1,10 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as JsonP3 from 'json-p3';
-import { parseDocument } from 'yaml';
+import { fileReason } from '../../files/file-reason.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { type Fault, StartFault } from '../../model/fault.ts';
+import { readYaml } from '../../lib/read-yaml.ts';
+import { type Fault, StartFault, syntaxFaults } from '../../model/fault.ts';
 
 /** The maximum size of an overlay file, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -25,10 +26,9 @@ function readText(file: string): string {
     throw broken(file, `has ${size} bytes; the maximum is ${MAX_BYTES}`, 'split it into several overlays');
   } catch (cause) {
     if (cause instanceof StartFault) throw cause;
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
     throw broken(
       file,
-      `the overlay cannot be read (${code})`,
+      `the overlay cannot be read: ${fileReason(cause)}`,
       'paths in contract.overlays are relative to the configuration file',
     );
   }
@@ -41,15 +41,9 @@ function parse(file: string, text: string): unknown {
   } catch {
     // Text that begins with a brace may still be YAML, because flow mappings in YAML also begin with one.
   }
-  try {
-    const document = parseDocument(text);
-    const [error] = document.errors;
-    if (error !== undefined) throw error;
-    return document.toJS() as unknown;
-  } catch (error) {
-    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
-    throw broken(file, `is neither YAML nor JSON: ${message ?? ''}`);
-  }
+  const reading = readYaml(text);
+  if (reading.errors !== undefined) throw new StartFault(syntaxFaults(file, reading.errors));
+  return reading.value;
 }
 
 function broken(source: string, message: string, suggestion?: string): StartFault {
@@ -87,13 +81,15 @@ const MAX_DEPTH = 64;
 function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
   if (!isJsonObject(value))
     return [fault([], `must be an object, not ${kindOfJson(value)}`, 'start it with overlay: 1.0.0')];
+  const names = checkNames(value, ['overlay', 'info', 'extends', 'actions'], []);
   const faults = [
-    ...unknownNames(value, ['overlay', 'info', 'extends', 'actions'], []),
-    ...versionFaults(value['overlay']),
-    ...infoFaults(value['info']),
+    ...names.faults,
+    ...(value['overlay'] === undefined && names.misspelled.has('overlay') ? [] : versionFaults(value['overlay'])),
+    ...(value['info'] === undefined && names.misspelled.has('info') ? [] : infoFaults(value['info'])),
     ...textFaults(value, 'extends', []),
   ];
   const { actions } = value;
+  if (actions === undefined && names.misspelled.has('actions')) return faults;
   if (!Array.isArray(actions) || actions.length === 0)
     return [...faults, fault(['actions'], 'must be a list with at least one action')];
   if (actions.length > MAX_ACTIONS)
@@ -110,10 +106,14 @@ function versionFaults(version: unknown): Omit<Fault, 'source'>[] {
 
 function infoFaults(info: unknown): Omit<Fault, 'source'>[] {
   if (!isJsonObject(info)) return [fault(['info'], 'must be an object with title and version')];
+  const { faults, misspelled } = checkNames(info, ['title', 'version'], ['info']);
+  const found = ['title', 'version'].filter((name) => info[name] !== undefined || !misspelled.has(name));
   return [
-    ...unknownNames(info, ['title', 'version'], ['info']),
-    ...['title', 'version'].flatMap((name) =>
-      info[name] === undefined ? [fault(['info', name], 'is missing')] : textFaults(info, name, ['info']),
+    ...faults,
+    ...found.flatMap((name) =>
+      info[name] === undefined
+        ? [fault(['info', name], 'is missing', `add ${name}`)]
+        : textFaults(info, name, ['info']),
     ),
   ];
 }
@@ -121,14 +121,16 @@ function infoFaults(info: unknown): Omit<Fault, 'source'>[] {
 function actionFaults(action: unknown, at: readonly (string | number)[]): Omit<Fault, 'source'>[] {
   if (!isJsonObject(action)) return [fault(at, `must be an object, not ${kindOfJson(action)}`)];
   const { target, update, remove } = action;
+  const { faults: unknown, misspelled } = checkNames(action, ['target', 'description', 'update', 'remove'], at);
   const faults = [
-    ...unknownNames(action, ['target', 'description', 'update', 'remove'], at),
+    ...unknown,
     ...textFaults(action, 'description', at),
-    ...targetFaults(target, [...at, 'target']),
+    ...(target === undefined && misspelled.has('target') ? [] : targetFaults(target, [...at, 'target'])),
   ];
+  const isMisspelled = misspelled.has('update') || misspelled.has('remove');
   if (remove !== undefined && typeof remove !== 'boolean')
     faults.push(fault([...at, 'remove'], `must be true or false, not ${kindOfJson(remove)}`));
-  else if (remove !== true && !Object.hasOwn(action, 'update'))
+  else if (remove !== true && !Object.hasOwn(action, 'update') && !isMisspelled)
     faults.push(fault(at, 'does nothing', 'add update, or remove: true'));
   return [...faults, ...contentFaults(update, [...at, 'update'])];
 }
@@ -139,9 +141,8 @@ function targetFaults(target: unknown, at: readonly (string | number)[]): Omit<F
   try {
     jsonPath().compile(target);
     return [];
-  } catch (error) {
-    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
-    return [fault(at, `is not a JSONPath expression: ${message ?? ''}`, 'see RFC 9535 for the syntax')];
+  } catch {
+    return [fault(at, 'is not a JSONPath expression', "write one like $.paths['/path']; see RFC 9535 for the syntax")];
   }
 }
 
@@ -160,16 +161,21 @@ function textFaults(owner: JsonObject, name: string, at: readonly (string | numb
   return [fault([...at, name], `must be a string, not ${kindOfJson(value)}`, 'put it in quotation marks')];
 }
 
-function unknownNames(
+/** Returns the errors in an object's names, and the known names that were probably meant by unknown ones. */
+function checkNames(
   owner: JsonObject,
   known: readonly string[],
   at: readonly (string | number)[],
-): Omit<Fault, 'source'>[] {
-  return Object.keys(owner)
+): { readonly faults: Omit<Fault, 'source'>[]; readonly misspelled: ReadonlySet<string> } {
+  const misspelled = new Set<string>();
+  const faults = Object.keys(owner)
     .filter((name) => !known.includes(name) && !name.startsWith('x-'))
-    .map((name) =>
-      fault([...at, name], 'is not allowed here; names of extensions start with x-', closestName(name, known)),
-    );
+    .map((name) => {
+      const meant = closestName(name, known);
+      if (meant !== undefined) misspelled.add(meant);
+      return fault([...at, name], 'is not allowed here; names of extensions start with x-', meant);
+    });
+  return { faults, misspelled };
 }
 
 function fault(at: readonly (string | number)[], message: string, suggestion?: string): Omit<Fault, 'source'> {

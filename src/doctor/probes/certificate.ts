@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { DAY_MS } from '../../lib/clock.ts';
-import { failureHint } from '../../upstream/failures/failure-hints.ts';
+import { failureHint } from '../../model/failure-hints.ts';
 import { toTransportFailure } from '../../upstream/failures/transport-failure.ts';
 import { applicable, type DoctorFinding } from '../probe.ts';
 import { CannotProbe } from '../probe-client.ts';

@@ -25,6 +25,7 @@ export const cors = {
         ? [
             {
               pointer: '/cors/credentials',
+              other: '/cors/origins',
               message: 'cannot be true with the origin *: every site could then act as the user',
               suggestion: 'list the origins',
             },

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { fileReason } from '../../files/file-reason.ts';
 import { IN_MEMORY, replaceFile, replaceFileSync } from '../../files/replace-file.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { isTextForm, type TextForm } from '../shape/text-form.ts';
@@ -11,6 +12,7 @@ import {
   emptyVocabulary,
   type Vocabulary,
 } from './observations.ts';
+import { schemaMessage } from '../../lib/schema-message.ts';
 import { StartFault } from '../../model/fault.ts';
 
 /** The configuration key that names the observations file, as reported in configuration errors. */
@@ -39,9 +41,8 @@ function textOf(file: string, place: ObservationPlace): string | undefined {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof StartFault) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (code === 'ENOENT') return undefined;
-    throw broken(place, `${file} cannot be read (${code})`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw broken(place, `${file} cannot be read: ${fileReason(error)}`);
   }
 }
 
@@ -74,7 +75,7 @@ export function createObservationWriter(
     if (text === undefined) onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
     return text;
   };
-  const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
+  const failed = (error: unknown) => onFailure(fileReason(error));
   const write = async (): Promise<void> => {
     const text = serialize();
     // If the writer was closed in the meantime, it has already written newer observations.
@@ -119,10 +120,9 @@ export function readObservations(text: string): { observations: Observations } |
   }
   const validate = (validateStored ??= new Ajv2020(AJV_OPTIONS).compile(OBSERVATIONS_SCHEMA));
   if (!validate(json)) {
-    const [error] = validate.errors ?? [];
-    return {
-      problem: `is not an observations file: ${error?.instancePath || 'it'} ${error?.message ?? 'is invalid'}`,
-    };
+    // The validator stops at the first error.
+    const problems = (validate.errors ?? []).map((error) => `${error.instancePath || 'it'} ${schemaMessage(error)}`);
+    return { problem: `is not an observations file: ${problems.join(', ')}` };
   }
   return { observations: toObservations(json) };
 }

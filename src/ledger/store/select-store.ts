@@ -3,7 +3,8 @@ import { IN_MEMORY } from '../../files/replace-file.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
-import { connectRedis, type Redis } from '../../redis/connect-redis.ts';
+import { connectRedis, type Redis, RedisUnavailable } from '../../redis/connect-redis.ts';
+import { redisHint } from '../../redis/redis-hint.ts';
 import { readRedisSecrets, type RedisOptions, usesRedis } from '../../redis/redis-options.ts';
 import type { LedgerOptions, LedgerStoreKind } from '../ledger-options.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
@@ -103,10 +104,11 @@ function ledgerInFile(options: LedgerOptions): LedgerLocation {
   };
 }
 
-const redisFault = (message: string) => new StartFault([{ source: 'redis', pointer: '', message }]);
+const redisFault = (message: string, suggestion?: string) =>
+  new StartFault([{ source: 'redis', pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
 
 function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined): LedgerLocation {
-  if (options === undefined) throw redisFault('a ledger in Redis needs redis.url');
+  if (options === undefined) throw redisFault('a ledger in Redis needs a server', 'set redis.url');
   return {
     name: `Redis (prefix ${options.prefix})`,
     key: '/ledger/store',
@@ -122,12 +124,16 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
       if (secrets === undefined)
         throw new StartFault(faults.map(({ key, message }) => ({ source: `redis.${key}`, pointer: '', message })));
       const { openRedisReader } = await import('./redis-store.ts');
-      const redis = connectRedis(options, secrets, systemClock);
+      let reason = 'it does not respond in time';
+      const onState = (state: { readonly reason?: string }) => (reason = state.reason ?? reason);
+      const redis = connectRedis(options, secrets, systemClock, { onState });
       try {
         return await openRedisReader(redis, options.connectTimeoutMs, query);
       } catch (error) {
         if (error instanceof StoreUnavailable)
-          throw redisFault('the server cannot be reached, so the ledger cannot be read');
+          throw redisFault(`the server cannot be reached, so the ledger cannot be read: ${redisHint(reason)}`);
+        if (error instanceof RedisUnavailable)
+          throw redisFault(`the server refuses to read the ledger: ${redisHint(error.message)}`);
         throw error;
       } finally {
         redis.close();

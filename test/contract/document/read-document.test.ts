@@ -249,7 +249,7 @@ describe('a contract with overlays', () => {
       'an operation without x-credential',
       [get({ 'x-credential': undefined })],
       POINTER,
-      "must have required property 'x-credential'",
+      'requires the key x-credential',
     ],
     ['an unknown extension', [get({ 'x-cash': 1 })], POINTER, 'x-cash is not a known extension here'],
     [
@@ -322,7 +322,7 @@ describe('a contract with overlays', () => {
       'a schema that is text',
       [{ target: `${AUTHOR}.properties`, update: { badge: 'text' } }],
       '/actions/0/update/badge',
-      'must be object,boolean',
+      'must be a mapping of keys to values or true or false',
     ],
     [
       'a duplicate parameter',
@@ -339,7 +339,7 @@ describe('a contract with overlays', () => {
       'a removal that leaves an operation incomplete',
       [{ target: "$.paths['/services/v2/question.json'].get.responses", remove: true }],
       '/actions/0/remove',
-      "must have required property 'responses'",
+      'requires the key responses',
     ],
     [
       'the removal of an operation that a rule names',

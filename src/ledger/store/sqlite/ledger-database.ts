@@ -89,8 +89,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
 export function assertSound(database: DatabaseSync, path: string): void {
   convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
-    if (first?.['quick_check'] !== 'ok')
-      throw new LedgerStoreError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, USE_ANOTHER_FILE);
+    if (first?.['quick_check'] !== 'ok') throw new LedgerStoreError('not ours', `${path} is damaged`, USE_ANOTHER_FILE);
   });
 }
 

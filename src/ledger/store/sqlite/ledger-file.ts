@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileReason } from '../../../files/file-reason.ts';
 import { makeFolder } from '../../../files/replace-file.ts';
 import { LedgerStoreError } from '../../ledger-store.ts';
 
@@ -36,15 +37,16 @@ export function convertFileErrors<T>(path: string, act: () => T): T {
     if (code === undefined && !(error instanceof Error && 'syscall' in error)) throw error;
     throw new LedgerStoreError(
       'unusable',
-      `${path} cannot be opened (${reasonOf(error)})`,
+      `${path} cannot be opened: ${reasonOf(error, path)}`,
       'set ledger.file to a writable file',
     );
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown reason';
-  return 'errstr' in error ? String(error.errstr) : 'code' in error ? String(error.code) : error.message;
+/** SQLite reports a folder as an error of the disk. */
+function reasonOf(error: unknown, path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'it is a folder, not a file';
+  return error instanceof Error && 'errstr' in error ? String(error.errstr) : fileReason(error);
 }
 
 /** The SQLite result codes that the ledger handles (https://www.sqlite.org/rescode.html). */
