@@ -179,6 +179,15 @@ describe('the audit trail of the admin side', () => {
     expect(await latest()).toMatchObject(refused);
   });
 
+  it('contains neither the token as a name nor an operation that does not exist', async () => {
+    const headers = { ...basic, Authorization: `Basic ${btoa(`${TOKEN}:${TOKEN}`)}` };
+    await post('/console/api/ladder/lift', { operation: 'some-secret', check: 'responses' }, headers);
+    const [entry] = await audit();
+    expect(entry).toMatchObject({ action: 'lift', actor: 'token', subject: { operation: 'unknown' } });
+    expect(entry).not.toHaveProperty('by');
+    expect(JSON.stringify(await audit())).not.toMatch(new RegExp(`${TOKEN}|some-secret`));
+  });
+
   it('requires the token to be read', async () => {
     expect((await gateway.admin('/audit')).status).toBe(401);
   });
