@@ -84,8 +84,10 @@ export function withoutMisspelled(errors: readonly ErrorObject[], all = errors):
       (one) =>
         one === error ||
         // A choice between required keys, such as `oneOf/0/required`.
-        (one.instancePath === error.instancePath &&
-          one.schemaPath.replace(/\/\d+\/required$/, '') === error.schemaPath),
+        (one.instancePath === error.instancePath && choiceOf(one) === error.schemaPath),
     );
   return errors.filter((error) => !isConsequence(error));
 }
+
+/** Returns the path of the choice that an error belongs to, such as `#/oneOf` for `#/oneOf/0/required`. */
+const choiceOf = ({ schemaPath }: ErrorObject) => /^(.*)\/\d+\/required$/.exec(schemaPath)?.[1];
