@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { basic } from '../../builders/call.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import {
   type FakeAnswer,
@@ -419,6 +422,36 @@ describe('the limits of rehearsals', () => {
     await gateway.reload({ config: {} });
     await gateway.call(LIST);
     expect(upstream.requests).toHaveLength(4);
+  });
+
+  it('begin only when the client has the whole response', async () => {
+    const large = { json: { list: [], more: 'x'.repeat(7_000_000) } };
+    const { gateway, upstream, ended } = await start((request) =>
+      request.query.get('q') === 'large' ? large : exampleAnswer(request),
+    );
+    const { port } = new URL(gateway.url);
+    const slow = httpRequest({ port, path: `${LIST}?q=large`, headers: { authorization: basic('admin') } }).end();
+    const [response] = (await once(slow, 'response')) as [IncomingMessage];
+    await gateway.call(`${LIST}?q=small`);
+    expect(await ended(1)).toEqual({ same: 1 });
+    expect(upstream.requests.filter(isBuilt).map(({ query }) => query.get('q'))).toEqual(['small']);
+    response.resume();
+    await once(response, 'end');
+    expect(await ended(2)).toEqual({ same: 2 });
+  });
+
+  it('apply to the upstream and the settings that a reload brings', async () => {
+    const { gateway, upstream, ended } = await start();
+    const other = await startFakeUpstream(exampleAnswer);
+    await gateway.call(LIST);
+    await ended(1);
+    const config = { rehearsal: ALL, publicOrigin: 'https://qa.example.org' };
+    await gateway.reload({ upstream: other.url, config });
+    await gateway.call(LIST);
+    expect(await ended(2)).toEqual({ same: 2 });
+    expect([upstream.requests.length, other.requests.length]).toEqual([2, 2]);
+    expect(other.requests[1]?.headers).toMatchObject({ 'x-forwarded-host': 'qa.example.org' });
+    expect(other.requests.some(isBuilt)).toBe(true);
   });
 
   it('end rehearsals in progress when the gateway closes', async () => {
