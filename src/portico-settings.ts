@@ -5,10 +5,17 @@ import {
   type SettingsSources,
 } from './config/load-settings.ts';
 import type { Settings } from './config/settings.ts';
+import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './contract/contract-options.ts';
 import { FEATURES } from './features.ts';
+import { PROFILE } from './profile.ts';
+
+const PORTICO = { profile: PROFILE, features: FEATURES };
 
 /** Loads the configuration of Portico with all its features; see `config/load-settings.ts`. */
-export const loadSettings = (sources: SettingsSources): Settings => load(sources, FEATURES);
+export const loadSettings = (sources: SettingsSources): Settings => load(sources, PORTICO);
 
 /** Reads the configuration of Portico with all its features; see `config/load-settings.ts`. */
-export const readSettings = (sources: SettingsSources): SettingsReading => read(sources, FEATURES);
+export const readSettings = (sources: SettingsSources): SettingsReading => read(sources, PORTICO);
+
+/** The default contract options, with the rules of the community Q&A API. */
+export const CONTRACT_DEFAULTS: ContractOptions = { ...DEFAULTS, rules: PROFILE };

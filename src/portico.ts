@@ -7,7 +7,6 @@ import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
 import { packageRoot } from './files/package-root.ts';
 import { mountGateway } from './gateway.ts';
-import type { GdprOptions } from './gdpr/gdpr-options.ts';
 import type { LedgerOptions } from './ledger/ledger-options.ts';
 import type { Checks, ErrorStyle } from './model/checks.ts';
 import { StartFault } from './model/fault.ts';
@@ -47,7 +46,7 @@ export type PorticoConfig = {
   readonly parameters?: { readonly allow?: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds?: Section;
   readonly cache?: Section;
-  readonly contract?: Partial<Omit<ContractOptions, 'inferred' | 'scanner' | 'allowedParameters'>> & {
+  readonly contract?: Partial<Omit<ContractOptions, 'inferred' | 'scanner' | 'allowedParameters' | 'rules'>> & {
     readonly inferred?: 'on' | 'off';
     readonly scanner?: 'on' | 'off';
   };
@@ -59,9 +58,6 @@ export type PorticoConfig = {
   readonly learn?: Section;
   readonly redis?: Partial<RedisOptions>;
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
-  readonly gdpr?: Partial<GdprOptions>;
-  readonly comments?: Section;
-  readonly issueTracker?: { readonly enabled?: boolean };
   readonly contractStatusHeader?: boolean;
   readonly proxyStatusHeader?: boolean;
   readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };

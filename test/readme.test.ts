@@ -91,7 +91,12 @@ describe('the two setup commands', () => {
 
 /** Returns whether a mode refuses a write to an undocumented path that no entry lists, even if the check is off. */
 const refusesWrites = (mode: ModeName) =>
-  !compileUndocumentedPolicy('off', MODES[mode].transparent, [])('POST', '/services/v2/other.json', undefined).pass;
+  !compileUndocumentedPolicy(
+    '/services/v2/',
+    'off',
+    MODES[mode].transparent,
+    [],
+  )('POST', '/services/v2/other.json', undefined).pass;
 
 describe("the README's table of modes", () => {
   const rows = tableBy(sectionOf(readme, 'Modes'), 'check or behavior');

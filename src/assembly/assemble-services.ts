@@ -293,7 +293,6 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   services.shared?.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
   live.baseline = start.baseline;
-  live.duplicateWindowSeconds = settings.gdpr.duplicateWindowSeconds;
   if (live.shadow !== services.shadow) {
     live.droppedBefore += live.shadow?.dropped() ?? 0;
     live.shadow = services.shadow;
@@ -351,6 +350,7 @@ function createRecorder(
   const { logger, metrics, tracing, ledger, ladder, shadow, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
+    pathWords: settings.profile.pathWords,
     level: settings.logging.level,
     principalNames: settings.logging.principalNames,
     clock,
@@ -377,13 +377,14 @@ function createRecorder(
 
 /** Returns the data for span attributes whose values do not come from a trace. */
 function spanSubject(
-  { publicBasePath, publicOrigin, listen }: Settings,
+  { profile, publicBasePath, publicOrigin, listen }: Settings,
   operations: SpanSubject['operations'],
   address: Start['address'],
 ): SpanSubject {
   const origin = publicOriginOf(publicOrigin);
   return {
     operations,
+    pathWords: profile.pathWords,
     publicBasePath,
     scheme: origin?.protocol === 'https' || listen.tls !== undefined ? 'https' : 'http',
     publicHost: origin?.host,

@@ -1,8 +1,10 @@
 import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-options.ts';
+import { optionsOf } from '../config/configurable.ts';
 import type { Settings } from '../config/settings.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-maps.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
 import { publicOriginOf } from '../model/arrival.ts';
 import { MODES } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
@@ -95,6 +97,7 @@ export function compileGateway(
     contract,
     plans,
     undocumented: compileUndocumentedPolicy(
+      settings.profile.basePath,
       settings.checks.undocumented,
       settings.mode.transparent,
       settings.undocumented.allow,
@@ -112,6 +115,7 @@ export function compileGateway(
   // baseline must not use them, so page versions change whenever the baseline changes.
   if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
+    basePath: settings.profile.basePath,
     contract,
     plans,
     recompile,
@@ -121,7 +125,10 @@ export function compileGateway(
       decidePermission,
       grantsOf,
     }),
-    pathTemplate: compilePathTemplate(contract.operations.map(({ path }) => path)).of,
+    pathTemplate: compilePathTemplate(
+      contract.operations.map(({ path }) => path),
+      settings.profile,
+    ).of,
     suggestPath: compileSuggestPath(contract.operations.map(({ path }) => path)),
     checks: settings.checks,
     authenticator: services.authenticator,
@@ -162,6 +169,7 @@ export function undocumentedPlan(
     logAttempts: tracing && logAttempts,
     sample: learning.samplePath,
     features,
+    purgedBy: settings.profile.purgedBy,
     purge: (tags) => purge(tags ?? 'all'),
   });
 }
@@ -202,7 +210,6 @@ export function stageServices(
       json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
     },
     jsonLimits,
-    uploads: services.uploads,
     check: contract.checkResponse,
     namesUpstream,
     knownBodies: createKnownBodies(),
@@ -211,25 +218,26 @@ export function stageServices(
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:
       settings.contract.scanner && services.learning.sampleResponse === undefined && services.shadow === undefined
-        ? createScanResponse(contract, openScanner(jsonLimits))
+        ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
         : undefined,
     sampleFields: services.learning.sampleFields,
     sample: services.learning.sampleResponse,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
-    mayReadPrivateFields: permissions.mayReadPrivateFields,
+    readerOf: permissions.readerOf,
     decide: createDecide({
       permissions,
       ownership,
+      findOwner: settings.profile.findOwner,
       lookUp,
       disabledOperations: disabledOperations(settings, contract.operations),
     }),
     shadow: services.shadow,
     planBodyCheck: withShadowBodies(
       createCheckBody({
+        optionsOf: (name) => optionsOf(settings, { name }),
+        rules: contract.rules.requestRules,
         schema: contract.checkRequest,
-        gdpr: settings.gdpr,
-        comments: settings.comments,
         hasPermission: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
         lookUp,
       }),
@@ -278,6 +286,7 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
   const { transparent } = settings.mode;
   return {
     operation,
+    items: settings.profile.items,
     checks: settings.checksFor(operation.id),
     errors: settings.errorsFor(operation.id),
     translation: settings.translationFor(operation.id),
@@ -291,13 +300,23 @@ export function planOperation(settings: Settings, operation: Operation): Omit<Pl
 }
 
 /**
- * Returns the operations that are disabled because they need an issue tracker and none is configured
- * (docs/rules.md §3). Maps each operation id to the configuration key that disables it.
+ * Returns the operations that are disabled because they need a part of the upstream that the configuration turns off
+ * (docs/rules.md §3). For example, the key `issueTracker.enabled` turns off the part `issue-tracker`. Maps each operation
+ * id to the configuration key that disables it.
  */
 export function disabledOperations(
-  { issueTracker }: Settings,
+  { features }: Pick<Settings, 'features'>,
   operations: readonly Pick<Operation, 'id' | 'needsFeature'>[],
 ): ReadonlyMap<string, string> {
-  const without = operations.filter((one) => one.needsFeature === 'issue-tracker' && !issueTracker.enabled);
-  return new Map(without.map(({ id }) => [id, 'issueTracker.enabled']));
+  const off = new Set(
+    features
+      .filter(({ options }) => isPlainObject(options) && options['enabled'] === false)
+      .map(({ configurable }) => configurable.name),
+  );
+  return new Map(
+    operations.flatMap(({ id, needsFeature = '' }) => {
+      const key = needsFeature.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return off.has(key) ? [[id, `${key}.enabled`] as const] : [];
+    }),
+  );
 }

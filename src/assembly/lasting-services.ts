@@ -6,9 +6,6 @@ import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';
-import { redisUploadClaims } from '../gdpr/redis-upload-claims.ts';
-import { shareUploads } from '../gdpr/shared-uploads.ts';
-import { createUploadMemory, type UploadMemory } from '../gdpr/upload-memory.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
@@ -61,7 +58,6 @@ export interface LastingServices {
   /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   readonly learning: Learning;
-  readonly uploads: UploadMemory;
   /** Returns a violation's fingerprint and the properties from which it is computed. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces the principal's name in the log. */
@@ -89,7 +85,6 @@ interface Live {
   shadow: ShadowContract | undefined;
   /** The number of requests that were not compared with previous shadow contracts because too many were waiting. */
   droppedBefore: number;
-  duplicateWindowSeconds: number;
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
 }
@@ -110,7 +105,6 @@ interface First extends Acceptance {
 /** Creates the services that exist until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
   const { clock, logger, kindOf, cache, guard, pageCounts, shared, demotions } = first;
-  const { duplicateWindowSeconds } = settings.gdpr;
   const live: Live = {
     cache,
     guard,
@@ -118,7 +112,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     baseline: start.baseline,
     shadow: undefined,
     droppedBefore: 0,
-    duplicateWindowSeconds,
     repeater: undefined,
   };
   const upstreams = createUpstreams(first.upstream);
@@ -200,7 +193,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       clock,
       logger,
     }),
-    uploads: openUploads(clock, live, shared),
     kindOf,
     nameTag: createNameTag(),
     instance,
@@ -215,16 +207,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
           },
     live,
   };
-}
-
-/** Creates the upload memory, which includes the uploads of any other gateways. */
-function openUploads(
-  clock: Clock,
-  options: Pick<Live, 'duplicateWindowSeconds'>,
-  shared: SharedState | undefined,
-): UploadMemory {
-  const own = createUploadMemory(clock, options);
-  return shared === undefined ? own : shareUploads(own, redisUploadClaims(shared.redis, options));
 }
 
 /**

@@ -259,7 +259,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
 
 /** Returns the contract document, with its overlays applied, for comparison with traffic. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
-  return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
+  return readDocument(contract.folder ?? contractFolder(), contract).document;
 }
 
 /**

@@ -56,10 +56,10 @@ export const CACHE_RULES: readonly AuditRule[] = [
 
 /** Returns the operations for which several callers share stored responses. */
 function sharedOperations({ settings, operations }: AuditSubject) {
-  return operations.flatMap(({ id, cacheability, carriesPrivateFields: isPrivate }) => {
+  return operations.flatMap(({ id, cacheability, privateFields }) => {
     if (cacheability === undefined || settings.mode.transparent) return [];
     const on = { byDefault: cacheability.byDefault, on: settings.mode.cache };
     const { enabled, audience } = toOperationCacheOptions(settings.cache, on, settings.operations[id]?.cache);
-    return enabled && audience !== 'caller' ? [{ id, audience, isPrivate }] : [];
+    return enabled && audience !== 'caller' ? [{ id, audience, isPrivate: privateFields !== undefined }] : [];
   });
 }

@@ -36,7 +36,7 @@ export const ENFORCEMENT_RULES: readonly AuditRule[] = [
     fix: 'Set the check to enforce.',
     find: (subject) => {
       const off = operationsAt(subject, 'permissions', 'off');
-      const guarded = subject.operations.filter((one) => one.requires !== undefined || one.carriesPrivateFields);
+      const guarded = subject.operations.filter((one) => one.requires !== undefined || one.privateFields !== undefined);
       return listed(guarded.map(({ id }) => id).filter((id) => off.includes(id)));
     },
   },

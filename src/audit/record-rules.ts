@@ -49,14 +49,6 @@ export const RECORD_RULES: readonly AuditRule[] = [
     find: ({ settings: { release } }) => foundIf(release === UNLABELLED, release),
   },
   {
-    id: 'repeated-uploads',
-    severity: 'low',
-    key: '/gdpr/duplicateWindowSeconds',
-    risk: 'A privacy upload that is sent twice is processed twice.',
-    fix: 'Use the default of 600 seconds.',
-    find: ({ settings: { gdpr, mode } }) => foundIf(!mode.transparent && gdpr.duplicateWindowSeconds === 0, '0'),
-  },
-  {
     id: 'traffic-sampled',
     severity: 'info',
     key: '/learn/traffic',

@@ -44,6 +44,12 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
   return Object.hasOwn(parameters, name) ? (parameters[name] ?? '*') : '*';
 }
 
+/** What tags contain of items: their kind, and the id to which the names within an item lead. */
+interface TaggedItems {
+  readonly kind: string;
+  readonly idOf: (itemsAt: ItemsAt) => readonly string[];
+}
+
 /** A page with more items than this gets a wildcard tag instead of a tag for each item. */
 const MAX_ITEMS = 1000;
 
@@ -52,12 +58,13 @@ const MAX_ITEMS = 1000;
  * too many items, or an item whose id is unknown, returns the kind's wildcard tag instead. Every purge of that kind
  * includes this tag.
  */
-export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
+export function itemTags(json: unknown, itemsAt: ItemsAt, { kind, idOf }: TaggedItems): string[] {
+  const names = idOf(itemsAt);
   const items = itemsOf(json, itemsAt);
   if (items === undefined || items.length > MAX_ITEMS) return [wildcardOf(kind)];
   const tags = new Set<string>();
   for (const item of items) {
-    const id = member(itemsAt === 'actions' ? member(item, 'node') : item, 'id');
+    const id = names.reduce(member, item);
     tags.add(typeof id === 'number' || typeof id === 'string' ? tagOf(kind, id) : wildcardOf(kind));
   }
   return [...tags];

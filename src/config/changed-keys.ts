@@ -10,7 +10,7 @@ interface SettingLeaf {
 }
 
 // Properties of the `Settings` type that do not correspond to configuration keys.
-const NOT_KEYS = new Set(['file', 'embedded', 'features']);
+const NOT_KEYS = new Set(['file', 'embedded', 'features', 'profile']);
 
 /** Returns all keys in the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {

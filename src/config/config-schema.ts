@@ -1,8 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
-import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { contractOptionsSchema } from '../contract/contract-options.ts';
-import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
 import { closestName } from '../lib/closest-name.ts';
@@ -112,9 +110,6 @@ export function configSchema(features: readonly Configurable[]): Record<string, 
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
       undocumented: undocumentedSchema,
-      gdpr: gdprOptionsSchema,
-      comments: commentsOptionsSchema,
-      issueTracker: closed({ enabled: { type: 'boolean' } }, 'The issue tracker to which attachments are copied.'),
       contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
       proxyStatusHeader: {
         type: 'boolean',

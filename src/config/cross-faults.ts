@@ -253,11 +253,11 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
  */
 export function redactionFaults(
   settings: Settings,
-  operations: readonly Pick<Operation, 'id' | 'carriesPrivateFields'>[],
+  operations: readonly Pick<Operation, 'id' | 'privateFields'>[],
 ): readonly Fault[] {
   if (!settings.mode.transparent) return [];
   const pointers = operations
-    .filter(({ id, carriesPrivateFields }) => carriesPrivateFields && settings.checksFor(id).permissions === 'enforce')
+    .filter(({ id, privateFields }) => privateFields !== undefined && settings.checksFor(id).permissions === 'enforce')
     .map(({ id }) => {
       const own = settings.operations[id]?.checks?.permissions !== undefined;
       return own ? `/operations/${escapePointer(id)}/checks/permissions` : '/checks/permissions';

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { toCacheOptions } from '../cache/cache-options.ts';
-import { toCommentsOptions } from '../comments/comments-options.ts';
 import { toContractOptions } from '../contract/contract-options.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { toGdprOptions } from '../gdpr/gdpr-options.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { LADDER_DEFAULTS } from '../ladder/ladder-options.ts';
 import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
@@ -33,7 +31,7 @@ import { crossFaults } from './cross-faults.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
-import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Settings } from './settings.ts';
+import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Product, Settings } from './settings.ts';
 
 /** The sources of the configuration. */
 export interface SettingsSources {
@@ -72,14 +70,15 @@ export type ReloadResult =
  * Loads the configuration. In descending order of precedence, values come from flags, environment variables, the file,
  * and the defaults. Throws a StartFault that lists all configuration errors.
  */
-export function loadSettings(sources: SettingsSources, features: readonly Configurable[]): Settings {
-  const { settings, faults } = readSettings(sources, features);
+export function loadSettings(sources: SettingsSources, product: Product): Settings {
+  const { settings, faults } = readSettings(sources, product);
   if (faults.length > 0) throw new StartFault(faults);
   return settings;
 }
 
 /** Reads the configuration. Reading continues after an error so that all errors are reported together. */
-export function readSettings(sources: SettingsSources, features: readonly Configurable[]): SettingsReading {
+export function readSettings(sources: SettingsSources, product: Product): SettingsReading {
+  const { features } = product;
   const file =
     sources.given === undefined
       ? readConfigFile(configPath(sources.env, sources.cwd), sources.cwd)
@@ -116,7 +115,7 @@ export function readSettings(sources: SettingsSources, features: readonly Config
     cwd: sources.cwd,
     originOf,
     placeOf,
-    features,
+    product,
   });
   const { token = read.adminToken, problem } = readAdminToken(read);
   const settings = { ...read, adminToken: token };
@@ -188,7 +187,7 @@ interface ConfigPlace {
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
   readonly placeOf: Settings['placeOf'];
-  readonly features: readonly Configurable[];
+  readonly product: Product;
 }
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
@@ -291,7 +290,11 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     parameters: { allow },
     pageBounds: toPagingOptions(part('pageBounds')),
     cache: toCacheOptions(part('cache')),
-    contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
+    contract: toContractOptions(
+      part('contract'),
+      { embedded, folder: place.folder, rules: place.product.profile },
+      allow,
+    ),
     release: (raw['release'] as string | undefined) ?? UNLABELLED,
     instance: raw['instance'] as string | undefined,
     ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
@@ -300,9 +303,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     learn: withFile(LEARN_DEFAULTS, 'learn'),
     redis: withRedisFiles(withDefaults(REDIS_DEFAULTS, raw['redis']), pathAt),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
-    gdpr: toGdprOptions(part('gdpr')),
-    comments: toCommentsOptions(part('comments')),
-    issueTracker: withDefaults({ enabled: true }, raw['issueTracker']),
     contractStatusHeader: raw['contractStatusHeader'] !== false,
     proxyStatusHeader: raw['proxyStatusHeader'] !== false,
     logging: withDefaults<Settings['logging']>({ level: 'info', principalNames: false }, raw['logging']),
@@ -311,7 +311,8 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
       headersFile: pathAt('/tracing/headersFile', part('tracing')['headersFile']),
     },
     operations: Object.fromEntries(operations),
-    features: place.features.map((configurable) => ({
+    profile: place.product.profile,
+    features: place.product.features.map((configurable) => ({
       configurable,
       options: withSchemaDefaults(configurable.options as PlainObject, raw[configurable.name]),
     })),

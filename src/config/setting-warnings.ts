@@ -1,12 +1,10 @@
-import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from '../comments/comments-options.ts';
 import type { Contract } from '../contract/load-contract.ts';
 import { ledgerStoreOf } from '../ledger/store/select-store.ts';
 import { createSlownessCheck } from '../lib/backtracking.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
-import { type Operation, termsOf } from '../model/operation.ts';
-import { PRIVATE_FIELDS_REQUIREMENT } from '../permissions/compile-permissions.ts';
+import type { Operation } from '../model/operation.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import { exportsSpans } from '../telemetry/tracing-options.ts';
@@ -27,22 +25,24 @@ export function settingWarnings(
   roles: RolesFile,
 ): readonly Fault[] {
   const { operations } = contract;
+  const { permissions } = contract;
+  const ofFeatures = featuresInUse(settings).flatMap(
+    ({ configurable, options }) => configurable.warn?.(options, { settings, roles, operations, permissions }) ?? [],
+  );
   const inert = [
+    ...ofFeatures.filter((warning) => 'because' in warning),
     ...globalInert(settings, operations),
     ...operationInert(settings, operations),
     ...allowInert(settings, operations),
   ]
     .filter(({ pointer }) => settings.originOf(pointer) !== 'default')
     .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
-  const ofFeatures = featuresInUse(settings).flatMap(
-    ({ configurable, options }) => configurable.warn?.(options, { settings, roles }) ?? [],
-  );
   return [
     ...inert,
     ...slowExpressions(settings),
     ...permissionWarnings(settings, contract, roles),
     ...roleWarnings(settings, roles),
-    ...ofFeatures,
+    ...ofFeatures.filter((warning) => 'message' in warning),
   ].map(({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }));
 }
 
@@ -127,7 +127,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ),
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
-    ...when(mode.transparent, 'observe mode does not refuse uploads', '/gdpr/duplicateWindowSeconds'),
     ...when(
       authentication.verifier === 'file',
       'authentication.verifier is file',
@@ -165,11 +164,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
     ),
     ...when(ledgerStore === 'memory', 'the ledger is stored in memory', '/ledger/maxBytes'),
     ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
-    ...when(
-      !operations.some(({ requestRules }) => requestRules.includes('comment-visibility')),
-      'the contract has no operation that writes comments (contract.inferred)',
-      '/comments/visibilityOptions',
-    ),
   ];
 }
 
@@ -255,12 +249,12 @@ const suggestionFor = (name: string, known: readonly string[]) => {
  */
 function permissionWarnings(
   { undocumented }: Settings,
-  { operations, permissions }: Pick<Contract, 'operations' | 'permissions'>,
+  { permissions }: Pick<Contract, 'permissions'>,
   { roles }: RolesFile,
 ): readonly Warning[] {
   const known = permissions.map(({ name }) => name);
   const granted = new Set([...roles.values()].flatMap((role) => role.permissions));
-  const allow = undocumented.allow.flatMap(({ permission }, index) => {
+  return undocumented.allow.flatMap(({ permission }, index) => {
     if (permission === undefined) return [];
     const pointer = `/undocumented/allow/${index}/permission`;
     if (!known.includes(permission))
@@ -272,20 +266,6 @@ function permissionWarnings(
       ];
     return granted.has(permission) ? [] : [{ pointer, message: `no role grants the permission "${permission}"` }];
   });
-  const isRedacted = operations.some(({ carriesPrivateFields }) => carriesPrivateFields);
-  const redaction = [
-    ...termsOf(PRIVATE_FIELDS_REQUIREMENT).map(({ name }) => name),
-    USE_PRIVATE_COMMENTS,
-    ...Object.values(SEND_PERMISSIONS),
-  ];
-  const missing = isRedacted ? [...new Set(redaction)].filter((name) => !known.includes(name)) : [];
-  return [
-    ...allow,
-    ...missing.map((name) => ({
-      pointer: '/contract',
-      message: `the rules for private fields of comments require "${name}", which is not a permission in the contract (x-permissions)`,
-    })),
-  ];
 }
 
 /** Returns warnings about roles that are not in the roles file. */

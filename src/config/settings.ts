@@ -1,9 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { IN_MEMORY } from '../files/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
-import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
-import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { LadderOptions } from '../ladder/ladder-options.ts';
 import type { LearnOptions } from '../learn/learn-options.ts';
@@ -24,6 +22,7 @@ import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { TracingOptions } from '../telemetry/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
+import type { Profile } from '../contract/profile.ts';
 import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './config-sources.ts';
 
@@ -74,7 +73,12 @@ export interface Configurable<Options extends TSchema = TSchema> {
   /** Returns explicit options that have no effect, and options that are probably mistakes. */
   warn?(
     options: Static<Options>,
-    about: { readonly settings: Settings; readonly roles: RolesFile },
+    about: {
+      readonly settings: Settings;
+      readonly roles: RolesFile;
+      readonly operations: Contract['operations'];
+      readonly permissions: Contract['permissions'];
+    },
   ): readonly Warning[];
 }
 
@@ -98,12 +102,23 @@ export interface FeatureAuditRule<Options = unknown> extends AuditRuleFacts {
   find(options: Options, settings: Settings): readonly string[];
 }
 
-/** A warning about an option. */
-export interface Warning {
+/** What distinguishes one gateway program from another: the API that it knows, and its features. */
+export interface Product {
+  readonly profile: Profile;
+  readonly features: readonly Configurable[];
+}
+
+/** A warning about an option, or the reason why an explicit option has no effect. */
+export type Warning = {
   /** The JSON pointer to the option. */
   readonly pointer: string;
-  readonly message: string;
-}
+} & (
+  | { readonly message: string }
+  | {
+      /** Why the option has no effect. The warning is shown only if the option is set. */
+      readonly because: string;
+    }
+);
 
 /**
  * A feature's options as configured, with all defaults. Undefined if the feature is off: its key is not set, and its
@@ -116,6 +131,8 @@ export interface Configured {
 
 /** The complete configuration. It is valid and contains all defaults. */
 export interface Settings {
+  /** The profile of the API. */
+  readonly profile: Profile;
   /** The selected preset. */
   readonly mode: Mode;
   /** The global check levels. These are the mode's levels unless `checks` overrides them. */
@@ -175,9 +192,6 @@ export interface Settings {
   /** The options for the Redis server through which gateways share their state. */
   readonly redis: RedisOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
-  readonly gdpr: GdprOptions;
-  readonly comments: CommentsOptions;
-  readonly issueTracker: { readonly enabled: boolean };
   readonly contractStatusHeader: boolean;
   readonly proxyStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { isPlainObject, type PlainObject } from '../lib/plain-object.ts';
+import type { ContractRules } from './rules.ts';
 
 /** The options under the `contract` configuration key, with all defaults filled in. */
 export interface ContractOptions {
+  /** The rules that the contract can name. */
+  readonly rules: ContractRules;
   /** The folder that contains `openapi.yaml` and the files generated from it. Defaults to Portico's own folder. */
   readonly folder?: string;
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
@@ -28,7 +31,7 @@ export interface ContractOptions {
 }
 
 /** The default contract options. */
-export const CONTRACT_DEFAULTS: ContractOptions = {
+export const CONTRACT_DEFAULTS: Omit<ContractOptions, 'rules'> = {
   overlays: [],
   inferred: true,
   allowedParameters: {},
@@ -99,11 +102,12 @@ export const contractOptionsSchema = {
  */
 export function toContractOptions(
   config: PlainObject,
-  place: { readonly embedded: boolean; readonly folder: string },
+  place: { readonly embedded: boolean; readonly folder: string; readonly rules: ContractRules },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
   const { inferred, maxCollected, baseline, candidate, scanner } = config;
   return {
+    rules: place.rules,
     ...documents(config, place.folder),
     ...(isPlainObject(candidate) && {
       candidate: { ...documents(config, place.folder), ...documents(candidate, place.folder) },

@@ -8,6 +8,8 @@ import { compileValidators, type OperationValidators, toSchemaCheck } from './co
 import { createDescribeFound, type DescribeFound } from './explain/schema-violation.ts';
 import { contractFolder, parametersFile } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
+import type { SemanticRules } from './check-semantics.ts';
+import type { ContractRules } from './rules.ts';
 import { compileDecoder, type ParameterDecoder, type DecodedParameters } from './compile/decode-parameters.ts';
 import { generateSchemas, type SchemaFiles } from './generate/generate-schemas.ts';
 import { checkResponse, type ResponseToCheck, type ResponseFindings } from './compile/check-response.ts';
@@ -57,6 +59,9 @@ export interface Contract {
     match: Pick<PathMatch, 'rawParameters'>,
     rawQuery: string | undefined,
   ) => DecodedParameters;
+  /** The rules that operations can name. */
+  readonly rules: ContractRules;
+  readonly semanticRules: SemanticRules;
   /** Returns an operation's validators. Throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
   /** Checks an upstream response's status, content type, schema, projection and semantic rules. */
@@ -110,14 +115,14 @@ export function sourcesDigest(options: ContractOptions): string {
  */
 export function loadOperations(options: ContractOptions): readonly Operation[] {
   return withFolder(options, (folder) => {
-    const { document } = readDocument(folder, options.overlays);
+    const { document } = readDocument(folder, options);
     return operationsOf(document, options).map(({ operation }) => operation);
   });
 }
 
 /** Reads the contract with its overlays and returns the schemas that are generated from it. */
 export function loadSchemas(options: ContractOptions): SchemaFiles {
-  return withFolder(options, (folder) => generateSchemas(readDocument(folder, options.overlays).document));
+  return withFolder(options, (folder) => generateSchemas(readDocument(folder, options).document));
 }
 
 /** An operation and the object that defines it in the document. */
@@ -140,7 +145,7 @@ function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions):
 }
 
 function compileContract(options: ContractOptions, folder: string): Omit<Contract, 'sources'> {
-  const { document, texts, locateFaults, warnings } = readDocument(folder, options.overlays);
+  const { document, texts, locateFaults, warnings } = readDocument(folder, options);
   const schemas = generateSchemas(document);
   const store = openSchemaStore(schemas);
   const describe = createDescribeFound(personalFields(document));
@@ -162,6 +167,7 @@ function compileContract(options: ContractOptions, folder: string): Omit<Contrac
   });
   if (store.faults.length > 0) throw new StartFault(locateFaults(store.faults));
 
+  const semanticRules = new Map(options.rules.semanticRules.map((rule) => [rule.name, rule]));
   const find = (id: string): CompiledOperation => {
     const found = compiled.get(id);
     if (!found) throw new Error(`the contract has no operation ${id}`);
@@ -181,9 +187,12 @@ function compileContract(options: ContractOptions, folder: string): Omit<Contrac
     fieldPermissions: document['x-field-permissions'],
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
+    rules: options.rules,
+    semanticRules,
     validators: (id) => find(id).validators,
     checkResponse: (operation, parameters, response) =>
       checkResponse(operation, find(operation.id).validators, parameters, response, {
+        semanticRules,
         maxCollected: options.maxCollected,
         describe,
       }),

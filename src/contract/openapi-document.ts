@@ -1,4 +1,4 @@
-import type { Feature, ItemsAt, Provenance, RequestRuleName, Requirement } from '../model/operation.ts';
+import type { ItemsAt, Provenance, Requirement } from '../model/operation.ts';
 
 /** A schema in the document. Its vendor extensions have already been checked. */
 export interface SchemaObject {
@@ -76,7 +76,7 @@ export interface OperationObject {
   readonly 'x-since'?: string;
   readonly 'x-provenance': Provenance;
   readonly 'x-requires'?: Requirement;
-  readonly 'x-needs-feature'?: Feature;
+  readonly 'x-needs-feature'?: string;
   readonly 'x-credential': 'required' | 'optional';
   readonly 'x-identity-independent'?: boolean;
   readonly 'x-paging'?: {
@@ -88,7 +88,7 @@ export interface OperationObject {
   readonly 'x-purges'?: readonly string[];
   readonly 'x-items-at': ItemsAt;
   readonly 'x-semantic-rules'?: readonly string[];
-  readonly 'x-request-rules'?: readonly RequestRuleName[];
+  readonly 'x-request-rules'?: readonly string[];
   readonly 'x-unknown-parameters'?: 'refuse' | 'report';
   readonly 'x-may-be-private'?: true;
 }

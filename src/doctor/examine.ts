@@ -1,3 +1,4 @@
+import { PROFILE } from '../profile.ts';
 import { CONTRACT_DEFAULTS } from '../contract/contract-options.ts';
 import { loadOperations } from '../contract/load-contract.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
@@ -74,7 +75,7 @@ export interface Examination {
 
 /** Returns the operations that probes may request: safe operations that need no id. */
 function probedOperations(): readonly Operation[] {
-  return loadOperations(CONTRACT_DEFAULTS).filter(
+  return loadOperations({ ...CONTRACT_DEFAULTS, rules: PROFILE }).filter(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
   );
 }

@@ -27,11 +27,16 @@ export interface Feature<Options extends TSchema = TSchema> extends Configurable
    * contract; the earlier run is closed once no new request uses it. Not called if the feature is off. Returns undefined
    * if the options leave the feature without work.
    */
-  start(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
+  start?(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
 }
 
 /** What the engine gives to a feature that starts. */
 export interface FeatureContext<Options> {
+  /**
+   * Returns state of the feature that survives reloads. It is created on the first call. A feature has at most one such
+   * state.
+   */
+  lasting<State>(create: () => State): State;
   readonly options: Options;
   readonly settings: Settings;
   readonly operations: readonly Operation[];

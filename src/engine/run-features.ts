@@ -30,6 +30,8 @@ export interface RunningFeatures {
 
 /** One run of a feature, and what it was started with. */
 interface FeatureRun {
+  /** The state that survives reloads, in an array. Empty if the feature has none. */
+  readonly lasting: unknown[];
   readonly feature: Feature;
   readonly startedWith: unknown;
   readonly running: RunningFeature | undefined;
@@ -56,10 +58,19 @@ export function runFeatures(
     const before = earlier?.runs.find((run) => run.feature === feature);
     if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
     const { operations } = contract;
-    const running = options === undefined ? undefined : feature.start({ ...services, options, settings, operations });
-    return { feature, startedWith, running };
+    const lasting = before?.lasting ?? [];
+    const context = { ...services, options, settings, operations, lasting: lastingState(lasting) };
+    return { feature, startedWith, lasting, running: options === undefined ? undefined : feature.start?.(context) };
   });
   return joinRuns(runs, services.logger);
+}
+
+/** Returns the function that creates the state of a feature, or finds it in `stored`. */
+function lastingState(stored: unknown[]) {
+  return <State>(create: () => State): State => {
+    if (stored.length === 0) stored.push(create());
+    return stored[0] as State;
+  };
 }
 
 function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures {

@@ -35,6 +35,8 @@ interface SampledPath {
 
 /** The dependencies of a learner. */
 interface LearnerParts {
+  /** The paths of the API that are known in advance. */
+  readonly known: Parameters<typeof compilePathTemplate>[1];
   readonly document: DocumentNode;
   readonly clock: Clock;
   /** Earlier observations. The learner adds new observations to this object. */
@@ -57,9 +59,9 @@ const MAX_PATHS = 200;
 const MIN_RESPONSES = 3;
 
 /** Creates a learner for a contract. */
-export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {
+export function createLearner({ known, document, clock, before, walk = false }: LearnerParts): Learner {
   const findPlaceSchema = compilePlaceSchemas(document);
-  const templates = compilePathTemplate(Object.keys(document.paths));
+  const templates = compilePathTemplate(Object.keys(document.paths), known);
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);

@@ -21,27 +21,18 @@ export interface Parameter {
   readonly provenance: Provenance;
 }
 
-/**
- * The rules about request bodies that can be named in `x-request-rules` in the contract, each with its description. The
- * functions are in `pipeline/request-rules.ts`.
- */
-export const REQUEST_RULES = {
-  'gdpr-csv': '`content` is CSV with the allowed columns, and each row has at least one filled cell.',
-  'comment-visibility':
-    "`visibility` and `recipients` are consistent with each other, the parent comment and the caller's permissions.",
-} as const;
-
-/** The name of a rule about request bodies. */
-export type RequestRuleName = keyof typeof REQUEST_RULES;
-
-/** A part of the legacy service that is missing from some deployments. */
-export type Feature = 'issue-tracker';
+/** Fields that only some callers may see. */
+export interface PrivateFields {
+  readonly names: readonly string[];
+  /** What a caller needs to see them. */
+  readonly requires: Requirement;
+}
 
 /**
- * The location of the items in a response: the whole body is one item, or the items are the elements of the body or of
- * one of its members.
+ * The location of the items in a response: `body` if the whole body is one item, `elements` if the items are the
+ * elements of the body, or the name of the member of the body whose elements they are.
  */
-export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
+export type ItemsAt = string;
 
 /** The paging properties of an operation with the parameters `page` and `pageSize`. */
 export interface Paging {
@@ -74,12 +65,12 @@ export const PERMISSION_DENIED = 'permission-denied';
 
 /** One operation in the contract, as plain data. Its validators are part of the compiled contract. */
 export interface Operation {
-  /** The operationId, for example `listQuestions`. */
+  /** The operationId, for example `listBooks`. */
   readonly id: string;
   /** The operation's row in the specification's endpoint table. Undefined for inferred operations. */
   readonly row: number | undefined;
   readonly method: OperationMethod;
-  /** The path template relative to the base address, for example `/services/v2/comment/{commentId}.json`. */
+  /** The path template relative to the base address, for example `/books/{bookId}.json`. */
   readonly path: string;
   readonly summary: string;
   readonly since: string | undefined;
@@ -89,8 +80,8 @@ export interface Operation {
   /** True if a service account may be used instead of the caller's credential (docs/rules.md §2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
-  /** The optional part of the legacy service that the operation needs. Only `copyAttachments` needs one. */
-  readonly needsFeature: Feature | undefined;
+  /** The optional part of the upstream that the operation needs, such as `issue-tracker`. */
+  readonly needsFeature: string | undefined;
   /** True if the requested object may be private. A denial then says nothing about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
@@ -101,7 +92,7 @@ export interface Operation {
   /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {
-        /** True if responses are stored by default. False for `listNodeComments` and `listActions`. */
+        /** True if responses are stored by default. */
         readonly byDefault: boolean;
         /** The tags of every stored response. `{name}` is replaced with the path parameter of that name. */
         readonly tags: readonly string[];
@@ -109,12 +100,12 @@ export interface Operation {
     | undefined;
   /** The tags that a successful request purges. `{name}` is replaced with the path parameter of that name. */
   readonly purges: readonly string[];
-  /** True if responses can contain `visibility` and `recipients` because the operation reads or writes comments. */
-  readonly carriesPrivateFields: boolean;
+  /** The fields of responses that only some callers may see. Undefined if there are none. */
+  readonly privateFields: PrivateFields | undefined;
   /** The names of the semantic rules for responses (docs/rules.md §7). */
   readonly semanticRules: readonly string[];
   /** The names of the rules about request bodies, in the order in which they run. */
-  readonly requestRules: readonly RequestRuleName[];
+  readonly requestRules: readonly string[];
   readonly requestBody: RequestBody | undefined;
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];

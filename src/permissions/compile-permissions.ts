@@ -1,5 +1,5 @@
 import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
-import { type Operation, type Requirement, type Term, termsOf } from '../model/operation.ts';
+import { type Operation, type PrivateFields, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import { canonicalName, nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import type { Principal } from '../model/principal.ts';
@@ -17,15 +17,13 @@ import {
 /** The inputs for compiling the permission rules. */
 export interface PermissionsParts {
   readonly roles: RolesFile;
-  readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
+  readonly operations: readonly (Pick<Operation, 'id' | 'requires'> & Partial<Pick<Operation, 'privateFields'>>)[];
   readonly unmapped: UnmappedPolicy;
   /** How a caller's name is compared with the names of accounts. */
   readonly names: NameRule;
   readonly verifier: 'file' | 'upstream';
-  /** Requirements that will be compiled later: those for undocumented paths and comment options. */
+  /** Requirements that will be compiled later: those for undocumented paths and request rules. */
   readonly further?: readonly Requirement[];
-  /** The requirement for reading private comment fields. */
-  readonly privateFields?: Requirement;
 }
 
 /** A role or account and its grants, as shown in tables. */
@@ -48,17 +46,17 @@ export interface Permissions {
   /** Compiles a requirement. Throws `RangeError` if it contains an undeclared term. */
   compile(requirement: Requirement | undefined): CompiledRequirement;
   /**
-   * Returns whether the caller may read the fields `visibility` and `recipients`. If only the upstream knows the
-   * caller's grants, the decision is left to the upstream.
+   * Returns the function that decides whether a caller may read private fields. If only the upstream knows the caller's
+   * grants, the decision is left to the upstream. Throws `RangeError` if the requirement contains an undeclared term.
    */
-  mayReadPrivateFields(grants: Grants): boolean;
+  readerOf(privateFields: PrivateFields): (grants: Grants) => boolean;
   readonly subjects: readonly Subject[];
 }
 
 /** Compiles roles, accounts and requirements into bit sets. */
 export function compilePermissions(parts: PermissionsParts): Permissions {
-  const { roles, operations, unmapped, privateFields = PRIVATE_FIELDS_REQUIREMENT } = parts;
-  const vocabulary = createVocabulary([...declaredTerms(parts), ...termsOf(privateFields)]);
+  const { roles, operations, unmapped } = parts;
+  const vocabulary = createVocabulary([...declaredTerms(parts)]);
   const allPermissions = vocabulary.terms.filter(({ kind }) => kind === 'permission');
 
   function grant(roleNames: readonly string[], groups: readonly string[], flags: readonly string[]): Grants {
@@ -84,7 +82,6 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
 
   const compile = (requirement: Requirement | undefined) => compileRequirement(requirement, vocabulary);
   const requirements = new Map(operations.map(({ id, requires }) => [id, compile(requires)]));
-  const shown = compile(privateFields);
 
   return {
     grantsOf({ kind, name }, level = 'enforce') {
@@ -99,7 +96,10 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
       return requirement;
     },
     compile,
-    mayReadPrivateFields: (grants) => !grants.denied && (grants.delegated || meets(shown, grants.bits)),
+    readerOf({ requires }) {
+      const requirement = compile(requires);
+      return (grants) => !grants.denied && (grants.delegated || meets(requirement, grants.bits));
+    },
     subjects: [
       ...[...roles.roles.keys()].map((name): Subject => ({ kind: 'role', name, grants: grant([name], [], []) })),
       ...roles.accounts.map(({ name }): Subject => ({
@@ -145,7 +145,10 @@ function* declaredTerms({ roles, operations, further = [] }: PermissionsParts): 
   for (const { permissions } of roles.roles.values())
     for (const name of permissions) yield { kind: 'permission', name };
   for (const account of roles.accounts) yield* accountTerms(account);
-  for (const { requires } of operations) if (requires) yield* termsOf(requires);
+  for (const { requires, privateFields } of operations) {
+    if (requires) yield* termsOf(requires);
+    if (privateFields) yield* termsOf(privateFields.requires);
+  }
   for (const requirement of further) yield* termsOf(requirement);
 }
 
@@ -153,20 +156,6 @@ function* accountTerms({ groups, flags }: Account): Generator<Term> {
   for (const name of groups) yield { kind: 'group', name };
   for (const name of flags) yield { kind: 'flag', name };
 }
-
-/** The default requirement for reading the `visibility` and `recipients` of comments (docs/rules.md §3). */
-export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
-  all: [
-    { permission: 'Use Private Comments' },
-    {
-      any: [
-        { permission: 'Send private comments to the original poster' },
-        { permission: 'Send private comments to moderators' },
-        { permission: 'Send private comments to own groups' },
-      ],
-    },
-  ],
-};
 
 /** A role and everything that it inherits. */
 interface ResolvedRole {

@@ -17,6 +17,8 @@ import type { SuggestPath } from './undocumented/suggest-path.ts';
  * and again on each reload.
  */
 export interface CompiledGateway {
+  /** The path under which all of the API's addresses lie, with a slash at both ends. */
+  readonly basePath: string;
   readonly contract: Contract;
   /** The plans of all operations, keyed by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;

@@ -15,7 +15,6 @@ import { describeTranslation } from './stages/translate-failure.ts';
 import { pageKey } from './stored-reply.ts';
 import type { Target } from './targets.ts';
 import { DISABLED_METHOD } from './undocumented/admit.ts';
-import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 
 /** One step of an explanation: its name, such as `verdict`, and its description. */
 export interface ExplainStep {
@@ -295,12 +294,11 @@ function requestEntry(operation: Operation, violations: readonly Violation[]): s
 
 /** Returns the configuration entry that would allow requests for an undocumented path. */
 function undocumentedEntry(
-  { pathTemplate }: DryRun['gateway'],
+  { pathTemplate, basePath }: DryRun['gateway'],
   { method, path }: Arrival,
   { violations }: Trace,
 ): string {
-  if (!path.startsWith(PASSTHROUGH_BASE))
-    return `nothing; entries of undocumented.allow apply only to paths below ${PASSTHROUGH_BASE}`;
+  if (!path.startsWith(basePath)) return `nothing; entries of undocumented.allow apply only to paths below ${basePath}`;
   const isDisabled = violations.some(({ message }) => message === DISABLED_METHOD);
   const entry = `{ method: ${method === 'HEAD' ? 'GET' : method}, path: ${quoted(pathTemplate(path, true))} }`;
   return `${isDisabled ? 'contract: { inferred: true }, or ' : ''}undocumented: { allow: [${entry}] }`;

@@ -1,16 +1,17 @@
 import { LRUCache } from 'lru-cache';
+import type { Authorship } from '../contract/profile.ts';
 import { copyOf } from '../cache/stored-page.ts';
 import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';
 import { createLruMap } from '../lib/bounded-maps.ts';
-import type { ItemsAt, Operation } from '../model/operation.ts';
+import type { ItemsAt } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './stage.ts';
 import type { BodyFacts } from './reply.ts';
 
 /** Returns the facts about a body that stages need. `json` is undefined if the body is not JSON. */
 export function bodyFactsOf(
-  { operation, cache }: Pick<PlannedOperation, 'operation' | 'cache'>,
+  { operation, cache, items }: Pick<PlannedOperation, 'operation' | 'cache' | 'items'>,
   json: unknown,
 ): BodyFacts {
   const { itemsAt } = operation;
@@ -19,7 +20,7 @@ export function bodyFactsOf(
     isOuterForm: isOuterForm(json, itemsAt),
     hasTopLevelError: typeof json === 'object' && json !== null && ('error' in json || 'errors' in json),
     pageCount: pageCountOf(json),
-    tags: cache === undefined ? [] : itemTags(json, itemsAt),
+    tags: cache === undefined ? [] : itemTags(json, itemsAt, items),
   };
 }
 
@@ -134,23 +135,19 @@ function ownBuffer(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES ? bytes : copyOf(bytes);
 }
 
-/** A node and its author. */
-export type Authorship = readonly [nodeId: string, authorName: string];
+/** Records the author of an object. `at` is the time when the author was observed, in epoch milliseconds. */
+export type LearnAuthor = (id: string, authorName: string, at: number) => void;
 
-/** Records the author of a node. `at` is the time when the author was observed, in epoch milliseconds. */
-export type LearnAuthor = (nodeId: string, authorName: string, at: number) => void;
-
-/** Returns the authors of the nodes in a valid response (docs/rules.md §3). */
-export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown): readonly Authorship[] {
+/** Returns the authors of the items in a valid response (docs/rules.md §3). */
+export function authorsOf(
+  { operation, items }: Pick<PlannedOperation, 'operation' | 'items'>,
+  json: unknown,
+): readonly Authorship[] {
   const authors: Authorship[] = [];
-  for (const value of itemValues(itemsAt, json)) {
+  for (const value of itemValues(operation.itemsAt, json)) {
     const item = toObject(value);
-    // The items may also be users or topics, which have no relevant author. Nodes are recognized by their revision.
-    if (item?.['activeRevisionId'] === undefined) continue;
-    const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
-    const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;
-    const exact = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
-    if (exact && typeof name === 'string') authors.push([String(id), name]);
+    const authorship = item && items.authorOf(item);
+    if (authorship !== undefined) authors.push(authorship);
   }
   return authors;
 }

@@ -1,9 +1,8 @@
-import type { ErrorCode } from '../errors/catalogue.ts';
+import type { ErrorCode, ErrorKind } from '../errors/catalogue.ts';
 import { type ErrorDetail, GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import { PASSTHROUGH_BASE } from './undocumented/policy.ts';
 
 /**
  * Returns the error text that the specification documents for an operation, a status and a cause. If there is none,
@@ -36,7 +35,11 @@ export function toDetail(violation: Violation): ErrorDetail {
 }
 
 /** Returns the error for a request with violations. The text describes the first violation. */
-export function requestRefusal(operation: Operation, code: ErrorCode, violations: readonly Violation[]): GatewayError {
+export function requestRefusal(
+  operation: Operation,
+  code: ErrorCode | ErrorKind,
+  violations: readonly Violation[],
+): GatewayError {
   const first = violations[0];
   const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;
   const own = `${first?.message ?? 'The request is refused.'}${hint}`;
@@ -52,9 +55,9 @@ export function undocumentedRefusal(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   code: 'not_in_contract' | 'method_not_allowed',
   allow: readonly string[],
-  suggestion?: string,
+  { basePath, suggestion }: { readonly basePath: string; readonly suggestion: string | undefined },
 ): GatewayError {
-  const exceptions = path.startsWith(PASSTHROUGH_BASE);
+  const exceptions = path.startsWith(basePath);
   if (code === 'method_not_allowed') {
     const text = `${method.slice(0, 20)} is not allowed for this address; the allowed methods are ${allow.join(', ')}.`;
     const details = [

@@ -1,6 +1,7 @@
+import type { ItemFacts } from '../contract/profile.ts';
 import { type ResponseFindings, variantOf } from '../contract/compile/check-response.ts';
 import type { Contract } from '../contract/load-contract.ts';
-import { applicableRules, excerptOfRules } from '../contract/semantic-rules.ts';
+import { applicableRules, excerptOfRules, type SemanticRules } from '../contract/check-semantics.ts';
 import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scanner.ts';
@@ -27,13 +28,13 @@ export type ScanResponse = (
 ) => ScannedResponse | 'closer' | undefined;
 
 /** The parts of the contract that are needed for scans. */
-type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
+type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse' | 'semanticRules'>;
 
 /**
  * Creates the function that scans successful responses. The tables for a response are compiled on first use, because
  * most gateways receive only some of the responses that the contract describes.
  */
-export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
+export function createScanResponse(contract: ScannedContract, module: ScannerModule, items: ItemFacts): ScanResponse {
   const { schemas } = contract;
   const files = new Map(
     contract.operations.map(({ id }) => [
@@ -47,11 +48,14 @@ export function createScanResponse(contract: ScannedContract, module: ScannerMod
   const scannerOf = (operation: Operation, status: number, parameters: ParameterValues): Scanner | undefined => {
     const path = files.get(operation.id)?.get(status)?.[variantOf(parameters)];
     if (path === undefined) return undefined;
-    const rules = applicableRules(operation, parameters);
+    const rules = applicableRules(contract.semanticRules, operation, parameters);
     const byRules = scanners.get(path) ?? new Map<number, Scanner | undefined>();
     if (!byRules.has(rules)) {
       const schema = { schema: schemas.get(path) ?? true, path };
-      byRules.set(rules, compile(module, { schemas, schema, excerpt: excerptOf(operation, rules) }));
+      byRules.set(
+        rules,
+        compile(module, { schemas, schema, excerpt: excerptOf(contract.semanticRules, operation, rules, items) }),
+      );
       scanners.set(path, byRules);
     }
     return byRules.get(rules);
@@ -92,9 +96,22 @@ function compile(module: ScannerModule, source: ScannerSource): Scanner | undefi
  * Returns the paths of the members that later steps read: page counts, tags, authors, errors and members used by the
  * given semantic rules.
  */
-export function excerptOf(operation: Operation, rules: number): readonly string[] {
+export function excerptOf(
+  known: SemanticRules,
+  operation: Operation,
+  rules: number,
+  items: ItemFacts,
+): readonly string[] {
   const item = itemPlace(operation.itemsAt);
-  const ids = operation.itemsAt === 'actions' ? [`${item}/id`, `${item}/node/id`] : [`${item}/id`];
-  const authors = [`${item}/activeRevisionId`, `${item}/author/username`];
-  return ['/pageCount', '/totalCount', '/error', '/errors', ...ids, ...authors, ...excerptOfRules(operation, rules)];
+  const ids = [`${item}/id`, `${item}/${items.idOf(operation.itemsAt).join('/')}`];
+  const authors = items.authorAt.map((pointer) => `${item}${pointer}`);
+  return [
+    '/pageCount',
+    '/totalCount',
+    '/error',
+    '/errors',
+    ...new Set(ids),
+    ...authors,
+    ...excerptOfRules(known, operation, rules),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { UploadMemory } from '../gdpr/upload-memory.ts';
+import type { PrivateFields } from '../model/operation.ts';
 import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { PlanBodyCheck } from './request-rules.ts';
@@ -12,7 +12,6 @@ import { isolatePage, type IsolatePageServices } from './stages/isolate-page.ts'
 import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { refuseDisabled } from './stages/refuse-disabled.ts';
 import { redactFields } from './stages/redact-fields.ts';
-import { refuseDuplicate } from './stages/refuse-duplicate.ts';
 import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
 import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
 import { type BodyLimits, validateBody } from './stages/validate-body.ts';
@@ -34,10 +33,9 @@ function enginePlanners(services: StageServices): readonly StagePlanner[] {
     refuseDisabled(services.clock),
     authorize(services.decide, services.challenge),
     validateBody(services.planBodyCheck, services.bodyLimits),
-    refuseDuplicate(services.uploads),
     boundPage(services.pageCounts, services.sharedPageCounts),
     purgeTags(services.purge),
-    redactFields(services.mayReadPrivateFields),
+    redactFields(services.readerOf),
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
     coalesce(services.cache, services.logAttempts !== undefined),
@@ -54,11 +52,10 @@ export interface StageServices
   readonly decide: Decide;
   readonly planBodyCheck: PlanBodyCheck;
   readonly bodyLimits: BodyLimits;
-  readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;
   /** The page counts of other gateways. Undefined if the gateways share no state. */
   readonly sharedPageCounts?: SharedPageCounts | undefined;
   readonly purge: Purge;
-  readonly mayReadPrivateFields: (grants: Grants) => boolean;
+  readonly readerOf: (fields: PrivateFields) => (grants: Grants) => boolean;
   readonly legacyAddresses: LegacyAddresses;
 }

@@ -1,3 +1,4 @@
+import type { ItemFacts } from '../contract/profile.ts';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
@@ -22,7 +23,6 @@ export const ENGINE_STAGES = [
   'refuse-disabled',
   'authorize',
   'validate-body',
-  'refuse-duplicate',
   'bound-page',
   'purge-tags',
   'redact-fields',
@@ -66,6 +66,8 @@ export interface StagePlanner {
 /** An operation with its configuration, before its plan is compiled. */
 export interface PlannedOperation {
   readonly operation: Operation;
+  /** What the API's profile says of the items in responses. */
+  readonly items: ItemFacts;
   readonly checks: Checks;
   /** Descriptions of the levels that differ from the configuration, used only for display. */
   readonly moved?: readonly string[];

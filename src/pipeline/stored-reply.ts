@@ -81,7 +81,7 @@ export function storePage(
     freshness: freshnessFor(headers, options, receivedAt),
     tags: facts.body.tags,
     ...(reply.pageCount === undefined ? {} : { pageCount: reply.pageCount }),
-    carriesPrivate: operation.carriesPrivateFields,
+    carriesPrivate: operation.privateFields !== undefined,
     validity: facts.validity,
     ...(planned.serviceCredential && !exchange.delegated ? {} : { filledBy: ownAudience }),
     ageSeconds: upstreamAge(headers),

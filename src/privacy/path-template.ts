@@ -1,8 +1,6 @@
-import { PATH_WORDS } from './path-text.ts';
 import { isWord } from './shown-name.ts';
 
 const MAX_TEMPLATE_SEGMENTS = 10;
-const PREFIX = 'services/v2';
 
 /** Matches text that cannot be a name, because it starts with a digit or is a long hexadecimal number. */
 const NOT_A_NAME = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
@@ -18,19 +16,28 @@ interface PathTemplates {
   readonly isKnown: (word: string) => boolean;
 }
 
+/** The paths of an API that are known in advance: the path under which they lie, and the words that they contain. */
+interface KnownPaths {
+  readonly basePath: string;
+  readonly pathWords: ReadonlySet<string>;
+}
+
 /**
- * Compiles the function that converts a path to a template, for example `/services/v2/question/118.json` to
- * `/services/v2/question/{id}.json`.
+ * Compiles the function that converts a path to a template, for example `/books/118.json` to `/books/{id}.json`.
  */
-export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
-  const words = new Set<string>(PATH_WORDS);
+export function compilePathTemplate(
+  contractPaths: Iterable<string>,
+  { basePath, pathWords }: KnownPaths,
+): PathTemplates {
+  const words = new Set(pathWords);
+  const base = basePath.split('/').slice(1, -1);
   for (const path of contractPaths)
     for (const segment of path.replace(/\.json$/, '').split('/')) if (!segment.startsWith('{')) words.add(segment);
   const of: PathTemplates['of'] = (path, exists) => {
     const ending = path.endsWith('.json') ? '.json' : '';
     const all = path.slice(0, path.length - ending.length).split('/');
     const segments = all.slice(1, MAX_TEMPLATE_SEGMENTS + 1);
-    const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
+    const start = base.every((segment, at) => segments[at] === segment) ? base.length : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
       // The first word names a collection, and a word after an id names a part of the object. Any other word might be

@@ -3,22 +3,12 @@ import { mayShow } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Path segments that are typical of Q&A servers. Any other word could be a person's name. */
-export const PATH_WORDS: ReadonlySet<string> = new Set(
-  `accept action actions admin anonymize answer answers api article articles attachment attachments auth avatar
-  badge cancelwiki close comment comments container content count delete execution expertise favorite follow
-  followers gdpr getByUsername group groups health idea ideacomment ideas image issue issuetracker jobs kbentry
-  key latest list login markfavorite metrics node nodes open posts question questions reputation revision
-  schedule search services space spaces status tag ticket token topic topics unfollow unmarkfavorite unmarkwiki
-  upload user users v2 vote wiki`.split(/\s+/),
-);
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the structure of a path, for logs. The given words are shown: by default, those of the legacy server's API.
- * Every other segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
+ * Returns the structure of a path, for logs. Only the given words are shown. Every other segment (an id, a name or an address) becomes `{}`. The query is removed, and the length is limited.
  */
-export function safePath(target: string, words: ReadonlySet<string> = PATH_WORDS): string {
+export function safePath(target: string, words: ReadonlySet<string>): string {
   const query = target.indexOf('?');
   const path = query < 0 ? target : target.slice(0, query);
   const segments = path.slice(0, 4 * MAX_LENGTH).split('/');

@@ -45,6 +45,8 @@ export function createLogger(options: LogOptions): Logger {
 export interface AccessLogOptions {
   /** The contract's operations. Their path templates appear in the log. */
   readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
+  /** The words in undocumented paths that the log may contain. */
+  readonly pathWords: ReadonlySet<string>;
   readonly stream: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
@@ -76,7 +78,7 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * member of an object for each line.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { operations, stream, level, clock, principalNames, nameTag: tag = createNameTag() } = options;
+  const { operations, pathWords, stream, level, clock, principalNames, nameTag: tag = createNameTag() } = options;
   // The members that describe a documented operation are serialized once rather than for each request.
   const documented = new Map(
     operations.map(({ id, path }) => [id, boundedMemo(MAX_METHODS, (method: string) => target(id, method, path))]),
@@ -86,9 +88,9 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     MAX_REMEMBERED,
     (name: string) => `,"caller":${quoted(principalNames ? name : tag(name))}`,
   );
-  const shortPath = boundedMemo(MAX_REMEMBERED, (path: string) => safePath(path));
+  const shortPath = boundedMemo(MAX_REMEMBERED, (path: string) => safePath(path, pathWords));
   // For an undocumented target, only the shape of its path is logged.
-  const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
+  const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path, pathWords));
   const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };
   return {
     record(trace) {

@@ -176,11 +176,12 @@ function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
 }
 
 /** Returns only the properties of an operation that determine its series. */
-const labelFacts = ({ id, paging, cacheability, carriesPrivateFields }: MetricsOptions['operations'][number]) => ({
+const labelFacts = ({ id, paging, cacheability, privateFields }: MetricsOptions['operations'][number]) => ({
   id,
   paging,
   cacheability,
-  carriesPrivateFields,
+  // Which fields are private does not matter here.
+  privateFields: privateFields && { names: [], requires: { all: [] } },
 });
 
 /** Returns how many operations can have their own series. All other operations are counted together. */

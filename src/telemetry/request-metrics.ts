@@ -30,7 +30,7 @@ import type { TrafficCounts } from './traffic-history.ts';
 
 /** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {
-  readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
+  readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'privateFields'>[];
   /** The names of the permissions, groups and flags whose absence can cause a denial. */
   readonly permissions: readonly string[];
   /** Returns whether the baseline accepts a violation. If this function is undefined, no violation is accepted. */
@@ -211,7 +211,7 @@ function createFamilies(options: MetricsOptions, ownSeries: number) {
     authentication: counter(METRICS.authentication, AUTHENTICATION_REASONS),
     redactions: counter(
       METRICS.redactions,
-      idsWhere((operation) => operation.carriesPrivateFields),
+      idsWhere(({ privateFields }) => privateFields !== undefined),
     ),
     legacyAddresses: counter(METRICS.legacyAddresses, operations),
     droppedHeaders: counter(METRICS.droppedHeaders, operations),

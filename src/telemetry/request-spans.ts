@@ -9,6 +9,8 @@ import { spendsErrorBudget } from './request-metrics.ts';
 
 /** The facts about the gateway that appear in spans. All of them come from the contract and the configuration. */
 export interface SpanSubject {
+  /** The words in undocumented paths that spans may contain. */
+  readonly pathWords: ReadonlySet<string>;
   readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[];
   /** The prefix of the paths that clients use. */
   readonly publicBasePath: string;
@@ -85,7 +87,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
           : {
               'http.request.method': method,
               'url.scheme': subject.scheme,
-              'url.path': route ?? safePath(trace.target ?? ''),
+              'url.path': route ?? safePath(trace.target ?? '', subject.pathWords),
               ...server,
               ...(status ? { 'http.response.status_code': status } : {}),
             }),
@@ -118,7 +120,7 @@ export function createSpans(subject: SpanSubject, origin: SpanOrigin): (trace: T
       error: failure ?? (status === undefined ? failureOf(trace) : status >= 400 ? String(status) : undefined),
       attributes: {
         'http.request.method': method,
-        'url.full': `${url.origin}${basePath}${operation?.path ?? safePath(trace.target ?? '')}`,
+        'url.full': `${url.origin}${basePath}${operation?.path ?? safePath(trace.target ?? '', subject.pathWords)}`,
         ...addressOf(url),
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
         ...(index > 0 ? { 'http.request.resend_count': index } : {}),

@@ -13,8 +13,6 @@ const FEATURES = [
   'ladder',
   'learn',
   'telemetry',
-  'gdpr',
-  'comments',
   'overrides',
 ];
 
@@ -26,8 +24,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ['redis', 'trail'],
   FEATURES,
   ['pipeline', 'config'],
-  ['http', 'console', 'walk', 'doctor', 'audit'],
+  ['http', 'console', 'walk', 'audit'],
   ['engine'],
+  ['profile'],
+  ['profile.ts'],
+  ['doctor'],
   ['assembly', 'features'],
   ['features.ts'],
   ['portico-settings.ts'],

@@ -1,3 +1,4 @@
+import { PROFILE } from '../../src/profile.ts';
 import { createResponseHeaders } from '../../src/upstream/response-headers.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { Readable } from 'node:stream';
@@ -42,7 +43,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     paging: { firstPage: 1, observedPageSize: 15, hasPageCount: true },
     cacheability: { byDefault: true, tags: ['things'] },
     purges: [],
-    carriesPrivateFields: false,
+    privateFields: undefined,
     semanticRules: [],
     requestRules: [],
     requestBody: undefined,
@@ -71,6 +72,7 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
   const { errors = 'normalized', transparent = false } = more;
   return {
     operation: operationWith(operation),
+    items: PROFILE.items,
     checks: { ...MODES.strict.checks, ...checks },
     errors,
     translation: errors === 'normalized' ? 'enforce' : transparent ? 'report' : 'off',

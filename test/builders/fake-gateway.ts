@@ -1,3 +1,4 @@
+import { PROFILE } from '../../src/profile.ts';
 import { createSessions } from '../../src/upstream/sessions.ts';
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/create-authenticator.ts';
@@ -52,6 +53,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
   const passed = parts.passed ?? (() => ({ status: 299, headers: [], body: Buffer.from('passed'), attempts: 1 }));
   const { upstream, sent } = fakeExchanges(passed);
   const gateway: CompiledGateway = {
+    basePath: PROFILE.basePath,
     contract,
     plans,
     recompile: () => undefined,
@@ -73,6 +75,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       upstream,
       clock: () => 1_000,
       purge: () => undefined,
+      purgedBy: () => undefined,
     }),
     authenticator: {
       authenticate: (input) => {
@@ -91,7 +94,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       },
       maxBytes: 10_000,
     }),
-    pathTemplate: compilePathTemplate([]).of,
+    pathTemplate: compilePathTemplate([], PROFILE).of,
     suggestPath: () => undefined,
     grantsOf: () => grantsWith(),
     guard: { isDemoted: () => false },

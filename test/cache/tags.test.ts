@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodes } from '../../src/profile/ownership.ts';
 import { itemTags, tagOf, tagsOf } from '../../src/cache/tags.ts';
 
 describe('tags', () => {
@@ -26,27 +27,27 @@ describe('tags', () => {
 
 describe('item tags', () => {
   it('contain the nodes of a list, with ids as numbers or text', () => {
-    expect(itemTags({ list: [{ id: 5 }, { id: '6' }, { id: 5 }] }, 'list')).toEqual(['node:5', 'node:6']);
+    expect(itemTags({ list: [{ id: 5 }, { id: '6' }, { id: 5 }] }, 'list', nodes)).toEqual(['node:5', 'node:6']);
   });
 
   it('contain the node itself, the elements of a bare array, and the nodes of actions', () => {
-    expect(itemTags({ id: 5 }, 'body')).toEqual(['node:5']);
-    expect(itemTags([{ id: 5 }], 'elements')).toEqual(['node:5']);
-    expect(itemTags({ actions: [{ id: 1, node: { id: 5 } }] }, 'actions')).toEqual(['node:5']);
+    expect(itemTags({ id: 5 }, 'body', nodes)).toEqual(['node:5']);
+    expect(itemTags([{ id: 5 }], 'elements', nodes)).toEqual(['node:5']);
+    expect(itemTags({ actions: [{ id: 1, node: { id: 5 } }] }, 'actions', nodes)).toEqual(['node:5']);
   });
 
   it('have another kind if the items are not nodes', () => {
-    expect(itemTags({ list: [{ id: 5 }] }, 'list', 'user')).toEqual(['user:5']);
+    expect(itemTags({ list: [{ id: 5 }] }, 'list', { ...nodes, kind: 'user' })).toEqual(['user:5']);
   });
 
   it('are the wildcard for items without an id and for anything that is not a list', () => {
-    expect(itemTags({ list: [{ id: 5 }, { title: 'x' }] }, 'list')).toEqual(['node:5', 'node:*']);
-    expect(itemTags({ list: 'x' }, 'list')).toEqual(['node:*']);
-    expect(itemTags(null, 'actions')).toEqual(['node:*']);
+    expect(itemTags({ list: [{ id: 5 }, { title: 'x' }] }, 'list', nodes)).toEqual(['node:5', 'node:*']);
+    expect(itemTags({ list: 'x' }, 'list', nodes)).toEqual(['node:*']);
+    expect(itemTags(null, 'actions', nodes)).toEqual(['node:*']);
   });
 
   it('are bounded: too many items result in the wildcard', () => {
-    expect(itemTags({ list: Array.from({ length: 1000 }, (_, id) => ({ id })) }, 'list')).toHaveLength(1000);
-    expect(itemTags({ list: Array.from({ length: 1001 }, (_, id) => ({ id })) }, 'list')).toEqual(['node:*']);
+    expect(itemTags({ list: Array.from({ length: 1000 }, (_, id) => ({ id })) }, 'list', nodes)).toHaveLength(1000);
+    expect(itemTags({ list: Array.from({ length: 1001 }, (_, id) => ({ id })) }, 'list', nodes)).toEqual(['node:*']);
   });
 });

@@ -12,7 +12,7 @@ function view() {
   const clock = createTestClock();
   const metrics = createMetrics({
     operations: ['one', 'two'].map((id) => {
-      return { id, paging: undefined, cacheability: { byDefault: true, tags: [] }, carriesPrivateFields: false };
+      return { id, paging: undefined, cacheability: { byDefault: true, tags: [] }, privateFields: undefined };
     }),
     permissions: [],
     mode: 'strict',

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PROFILE } from '../../src/profile.ts';
 import { responseFile } from '../../src/contract/contract-files.ts';
 import { EXPECTATIONS } from '../../src/contract/generate/generate-schemas.ts';
 import {
@@ -129,7 +130,7 @@ function expectationsOf(file: string, seen: Set<string>, found: Set<string>): vo
 
 const pointerOf = (path: string) => (path === '' ? '' : `/${path.replaceAll('.', '/')}`);
 
-const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
 
 function scanned(id: string, json: unknown, query?: string) {
   const one = operation(id);

@@ -2,8 +2,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PROFILE } from '../../src/profile.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadContract, loadOperations } from '../../src/contract/load-contract.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
@@ -173,7 +174,7 @@ describe('loading the contract', () => {
     const one = custom.operations.find(({ id }) => id === 'getComment');
     if (one === undefined) throw new Error('the contract has no comment');
     const { values } = custom.decodeParameters(one, { rawParameters: { commentId: '271' } }, undefined);
-    const scan = createScanResponse(custom, openScanner(DEFAULT_JSON_LIMITS));
+    const scan = createScanResponse(custom, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
     const verdict = (author: object) => {
       const json = { ...exampleOf('getComment'), author };
       const head = { status: 200, mediaType: 'application/json' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { compilePaths } from '../../src/contract/paths.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { OBSERVED_OPERATIONS } from '../builders/operations.ts';

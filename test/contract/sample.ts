@@ -1,4 +1,4 @@
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { type Contract, loadContract } from '../../src/contract/load-contract.ts';
 import { parseSource, readSource } from '../../src/contract/document/read-document.ts';

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { loadOperations } from '../../src/contract/load-contract.ts';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import type { Probe, ProbeContext, ProbeResult } from '../../src/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../src/doctor/probe-client.ts';
 import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';

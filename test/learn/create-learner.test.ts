@@ -1,3 +1,4 @@
+import { PROFILE } from '../../src/profile.ts';
 import { describe, expect, it } from 'vitest';
 import { createLearner } from '../../src/learn/create-learner.ts';
 import { emptyObservations } from '../../src/learn/observations/observations.ts';
@@ -65,11 +66,13 @@ describe('a learner', () => {
   it('does not close a vocabulary with items that are counted again after each restart', () => {
     let before = emptyObservations(NOW);
     for (let run = 0; run < 60; run += 1) {
-      const one = createLearner({ document, clock: () => NOW, before });
+      const one = createLearner({ known: PROFILE, document, clock: () => NOW, before });
       times(4, (at) => one.sampleResponse(response(page({ id: at, nodeStates: ['closed'] }))));
       before = one.observations();
     }
-    expect(learnedBy(createLearner({ document, clock: () => NOW, before })).overlay).not.toContain('enum:');
+    expect(learnedBy(createLearner({ known: PROFILE, document, clock: () => NOW, before })).overlay).not.toContain(
+      'enum:',
+    );
   });
 
   it('does not require a field that an object lacks in another response', () => {

@@ -1,10 +1,11 @@
+import { PROFILE } from '../../src/profile.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Contract, loadContract } from '../../src/contract/load-contract.ts';
 import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { createLearner, type Learner } from '../../src/learn/create-learner.ts';
 import { emptyObservations } from '../../src/learn/observations/observations.ts';
 import type { SampledResponse } from '../../src/learn/sample/sample-body.ts';
@@ -24,7 +25,7 @@ export const LIMITS: Limits = { minResponses: 3, minConfidence: 0, writeAddresse
 
 /** Creates a learner for the bundled contract. */
 export function learner(walk = false): Learner {
-  return createLearner({ document, clock: () => NOW, before: emptyObservations(NOW), walk });
+  return createLearner({ known: PROFILE, document, clock: () => NOW, before: emptyObservations(NOW), walk });
 }
 
 let requests = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { resolveRole } from '../../src/permissions/compile-permissions.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { loadRoles } from '../../src/permissions/roles-file.ts';
-import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
+import { compiled, OPERATIONS, principal, PRIVATE_FIELDS } from './permissions-fixtures.ts';
 
 describe('compilePermissions', () => {
   /**
@@ -46,7 +46,7 @@ describe('compilePermissions', () => {
 
     it('show private fields to callers who may use private comments and send one kind of them', () => {
       const shown = ACCOUNTS.filter((name) =>
-        permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', name))),
+        permissions.readerOf(PRIVATE_FIELDS)(permissions.grantsOf(principal('verified', name))),
       );
       expect(shown).toEqual(['admin', 'moderator', 'alice']);
     });
@@ -71,7 +71,7 @@ describe('compilePermissions', () => {
         verdict: 'denied',
         missing: ['Super Users'],
       });
-      expect(permissions.mayReadPrivateFields(grants)).toBe(true);
+      expect(permissions.readerOf(PRIVATE_FIELDS)(grants)).toBe(true);
     });
 
     it.each([
@@ -83,7 +83,7 @@ describe('compilePermissions', () => {
     ])('with %s show private fields: %s', (held, shown) => {
       const roles = rolesOf(`{roles: {r: {permissions: [${held}]}}, accounts: [{name: a, roles: [r]}]}`);
       const permissions = compiled({ roles });
-      expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', 'a')))).toBe(shown);
+      expect(permissions.readerOf(PRIVATE_FIELDS)(permissions.grantsOf(principal('verified', 'a')))).toBe(shown);
     });
 
     it('follow inheritance completely', () => {
@@ -139,7 +139,7 @@ describe('compilePermissions', () => {
       expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
       expect(verdictOf(permissions, 'job').verdict).toBe('allowed');
       expect(permissions.grantsOf(stranger)).toMatchObject({ delegated: true, key: undefined, roles: [] });
-      expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(true);
+      expect(permissions.readerOf(PRIVATE_FIELDS)(permissions.grantsOf(stranger))).toBe(true);
     });
 
     it('is denied everything with deny', () => {
@@ -152,8 +152,8 @@ describe('compilePermissions', () => {
         '{roles: {anonymous: {permissions: [Use Private Comments, Send private comments to moderators]}}}',
       );
       const permissions = compiled({ roles });
-      expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('anonymous')))).toBe(true);
-      expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(false);
+      expect(permissions.readerOf(PRIVATE_FIELDS)(permissions.grantsOf(principal('anonymous')))).toBe(true);
+      expect(permissions.readerOf(PRIVATE_FIELDS)(permissions.grantsOf(stranger))).toBe(false);
     });
 
     it('has the configured role', () => {

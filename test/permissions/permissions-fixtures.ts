@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../src/model/principal.ts';
-import type { Requirement } from '../../src/model/operation.ts';
+import type { Requirement, PrivateFields } from '../../src/model/operation.ts';
 import { compilePermissions, type PermissionsParts } from '../../src/permissions/compile-permissions.ts';
 import { loadRoles } from '../../src/permissions/roles-file.ts';
 
@@ -30,8 +30,29 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   expertise: permission("View user's profile"),
 };
 
+/** The private fields of comments, as in the contract. */
+export const PRIVATE_FIELDS: PrivateFields = {
+  names: ['visibility', 'recipients'],
+  requires: {
+    all: [
+      { permission: 'Use Private Comments' },
+      {
+        any: [
+          { permission: 'Send private comments to the original poster' },
+          { permission: 'Send private comments to moderators' },
+          { permission: 'Send private comments to own groups' },
+        ],
+      },
+    ],
+  },
+};
+
 /** The operations from the table, with their requirements. */
-export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => ({ id, requires }));
+export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => ({
+  id,
+  requires,
+  privateFields: id === 'questions' ? PRIVATE_FIELDS : undefined,
+}));
 
 /** Returns permissions compiled from the bundled roles file. */
 export function compiled(parts: Partial<PermissionsParts> = {}) {

@@ -10,12 +10,11 @@ import {
   withoutDemoAccounts,
 } from '../../src/permissions/roles-file.ts';
 import { termsOf } from '../../src/model/operation.ts';
-import { PRIVATE_FIELDS_REQUIREMENT } from '../../src/permissions/compile-permissions.ts';
-import { OPERATIONS, SEED } from './permissions-fixtures.ts';
+import { OPERATIONS, PRIVATE_FIELDS, SEED } from './permissions-fixtures.ts';
 
 const TERMS = [
   ...OPERATIONS.flatMap(({ requires }) => (requires ? termsOf(requires) : [])),
-  ...termsOf(PRIVATE_FIELDS_REQUIREMENT),
+  ...termsOf(PRIVATE_FIELDS.requires),
 ];
 const namesOf = (kind: string) => TERMS.filter((term) => term.kind === kind).map(({ name }) => name);
 const CATALOGUE = { permissions: namesOf('permission'), groups: namesOf('group'), flags: namesOf('flag') };

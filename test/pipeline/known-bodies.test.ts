@@ -7,7 +7,7 @@ import {
   type KnownBody,
   type KnownBodies,
 } from '../../src/pipeline/known-bodies.ts';
-import { kept, operationWith, pageOf, plannedWith } from '../builders/exchange.ts';
+import { kept, pageOf, plannedWith } from '../builders/exchange.ts';
 
 describe('known responses', () => {
   const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
@@ -108,7 +108,7 @@ describe('authors', () => {
   const node = (id: unknown, username: unknown) => ({ id, activeRevisionId: 1, author: { username } });
 
   function learned(json: unknown, itemsAt: ItemsAt = 'list'): Record<string, string> {
-    return Object.fromEntries(authorsOf(operationWith({ itemsAt }), json));
+    return Object.fromEntries(authorsOf(plannedWith({ operation: { itemsAt } }), json));
   }
 
   it.each([
@@ -137,7 +137,7 @@ describe('authors', () => {
 });
 
 const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>
-  bodyFactsOf({ operation: operationWith({ itemsAt }), cache: kept() }, json);
+  bodyFactsOf(plannedWith({ operation: { itemsAt }, cache: kept() }), json);
 
 describe('the facts about a body', () => {
   it('are its outer form, its page count and its items', () => {

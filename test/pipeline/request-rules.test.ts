@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_COMMENTS_OPTIONS } from '../../src/comments/comments-options.ts';
+import { optionsOf } from '../../src/config/configurable.ts';
+import { readSettings } from '../../src/portico-settings.ts';
+import { PROFILE } from '../../src/profile.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
 import type { CheckLevel } from '../../src/model/checks.ts';
-import { REQUEST_RULES, type RequestRuleName } from '../../src/model/operation.ts';
 import { createCheckBody } from '../../src/pipeline/request-rules.ts';
 import { type ExchangeParts, exchangeWith, plannedWith, violationWith } from '../builders/exchange.ts';
+
+const { settings } = readSettings({ env: {}, cwd: tempFolder(), given: { gdpr: { maxRows: 2 } } });
 
 interface World {
   readonly comments?: Readonly<Record<string, unknown>>;
@@ -13,7 +17,7 @@ interface World {
 }
 
 async function inspected(
-  rules: RequestRuleName | readonly RequestRuleName[],
+  rules: string | readonly string[],
   body: unknown,
   world: World = {},
   parts: ExchangeParts = {},
@@ -22,8 +26,8 @@ async function inspected(
   const asked: string[] = [];
   const planCheck = createCheckBody({
     schema: () => schema,
-    gdpr: { duplicateWindowSeconds: 600, maxRows: 2 },
-    comments: DEFAULT_COMMENTS_OPTIONS,
+    rules: PROFILE.requestRules,
+    optionsOf: (name) => optionsOf(settings, { name }),
     hasPermission: (_exchange, permission) => holds.includes(permission),
     lookUp: (target) => {
       asked.push(target);
@@ -31,7 +35,7 @@ async function inspected(
     },
   });
   const planned = plannedWith({ operation: { requestRules: [rules].flat() }, checks: { requests: level } });
-  return { ...(await planCheck(planned)(body, exchangeWith(parts))), asked };
+  return { ...(await planCheck(planned).check(body, exchangeWith(parts))), asked };
 }
 
 const ALL = [
@@ -61,15 +65,15 @@ describe('the check of a body', () => {
 
 describe('the rules about request bodies', () => {
   // Each new rule name needs a body that violates the rule.
-  const BROKEN: Readonly<Record<RequestRuleName, object>> = {
+  const BROKEN: Readonly<Record<string, object>> = {
     'gdpr-csv': { content: 'username\n' },
     'comment-visibility': { recipients: [{ id: 1 }] },
   };
-  const names = Object.keys(REQUEST_RULES) as RequestRuleName[];
+  const names = PROFILE.requestRules.map((rule) => rule.name);
   const [csv, visibility] = ['gdpr-csv-no-user', 'recipients_without_visibility'] as const;
 
   it.each(names)('run %s for an operation that names it, and only then', async (name) => {
-    expect((await inspected(name, BROKEN[name], {}, onNode)).violations).toHaveLength(1);
+    expect((await inspected(name, BROKEN[name] ?? {}, {}, onNode)).violations).toHaveLength(1);
     expect((await inspected([], BROKEN[name], {}, onNode)).violations).toEqual([]);
   });
 
@@ -84,12 +88,12 @@ describe('the rules about request bodies', () => {
   it('refuse with the code of the first violated rule, and with the details of all of them', async () => {
     const body = Object.assign({}, ...Object.values(BROKEN)) as object;
     const found = await inspected(['comment-visibility', 'gdpr-csv'], body, {}, onNode);
-    expect(found).toMatchObject({ code: 'recipients_without_visibility' });
+    expect(found).toMatchObject({ code: { code: 'recipients_without_visibility' } });
     expect(found.details).toHaveLength(2);
     expect(await inspected(['gdpr-csv', 'comment-visibility'], body, {}, onNode)).not.toHaveProperty('code');
     const valid = { ...body, content: 'username\nalice\n' };
     expect(await inspected(['gdpr-csv', 'comment-visibility'], valid, {}, onNode)).toMatchObject({
-      code: 'recipients_without_visibility',
+      code: { code: 'recipients_without_visibility' },
     });
   });
 });
@@ -116,24 +120,24 @@ describe('the check of a comment', () => {
     const body = { recipients: [{ id: 1, type: 'user' }] };
     expect((await inspected('comment-visibility', body, stored('recipients'), onComment)).violations).toEqual([]);
     const refused = await inspected('comment-visibility', body, stored(), onComment);
-    expect(refused).toMatchObject({ code: 'recipients_without_visibility' });
+    expect(refused).toMatchObject({ code: { code: 'recipients_without_visibility' } });
     expect((await inspected('comment-visibility', body, {}, onComment)).violations).toEqual([]);
     expect(await inspected('comment-visibility', body, {}, onNode)).toMatchObject({
-      code: 'recipients_without_visibility',
+      code: { code: 'recipients_without_visibility' },
     });
   });
 
   it('applies the same rule to replies to comments of ideas', async () => {
     const comments = { '/services/v2/comment/7.json': { type: 'ideacomment', visibility: 'moderators' } };
     const found = await inspected('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);
-    expect(found).toMatchObject({ code: 'visibility_not_inherited' });
+    expect(found).toMatchObject({ code: { code: 'visibility_not_inherited' } });
   });
 
   it('restricts a reply to the visibility of its parent', async () => {
     const comments = { '/services/v2/comment/7.json': comment({ visibility: 'moderators' }) };
     const found = await inspected('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);
     expect(found).toMatchObject({
-      code: 'visibility_not_inherited',
+      code: { code: 'visibility_not_inherited' },
       details: [{ name: '/visibility' }],
       violations: [{ category: 'semantic', location: 'body', keyword: 'visibility_not_inherited', at: '/visibility' }],
     });
@@ -145,7 +149,7 @@ describe('the check of a comment', () => {
       '/services/v2/comment/7.json': comment({ visibility: 'moderators' }),
     };
     const found = await inspected('comment-visibility', { visibility: 'originalPoster' }, { comments }, onComment);
-    expect(found.code).toBe('visibility_not_inherited');
+    expect(found.code).toMatchObject({ code: 'visibility_not_inherited' });
     expect(found.asked).toEqual(Object.keys(comments));
   });
 
@@ -168,7 +172,7 @@ describe('the check of a comment', () => {
   it('refuses a visibility that the caller may not use', async () => {
     const found = await inspected('comment-visibility', { visibility: 'recipients' }, { holds: [] }, onNode);
     expect(found).toMatchObject({
-      code: 'visibility_not_permitted',
+      code: { code: 'visibility_not_permitted' },
       details: [{ permission: 'Use Private Comments' }],
     });
   });
@@ -182,7 +186,7 @@ describe('the check of a comment', () => {
 
   it('refuses recipients without their visibility', async () => {
     const found = await inspected('comment-visibility', { recipients: [{ id: 1 }] }, {}, onNode);
-    expect(found.code).toBe('recipients_without_visibility');
+    expect(found.code).toMatchObject({ code: 'recipients_without_visibility' });
   });
 
   it('needs no lookup for a request that will not be refused', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { PROFILE } from '../../src/profile.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
-import { applicableRules } from '../../src/contract/semantic-rules.ts';
+import { applicableRules } from '../../src/contract/check-semantics.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
 import { createScanResponse, excerptOf } from '../../src/pipeline/scan-response.ts';
@@ -10,7 +11,7 @@ import { type Example, exampleOf } from '../builders/contract-examples.ts';
 import { plannedWith } from '../builders/exchange.ts';
 
 const contract = loadContract(CONTRACT_DEFAULTS);
-const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
 
 function operationOf(id: string) {
   const operation = contract.operations.find((one) => one.id === id);
@@ -41,8 +42,8 @@ describe('the scan of a response', () => {
     expect(found).toMatchObject({ findings: { verdict: 'valid', violations: [], reported: [] } });
     const planned = plannedWith({ operation: operationOf('listQuestions') });
     expect(bodyFactsOf(planned, json)).toEqual(bodyFactsOf(planned, page));
-    expect(authorsOf(planned.operation, json)).toEqual(authorsOf(planned.operation, page));
-    expect(authorsOf(planned.operation, json)).toHaveLength(page.list.length);
+    expect(authorsOf(planned, json)).toEqual(authorsOf(planned, page));
+    expect(authorsOf(planned, json)).toHaveLength(page.list.length);
   });
 
   it('reports undocumented fields as the check of the parsed body does', () => {
@@ -158,9 +159,13 @@ describe('the scan of a response', () => {
       mediaType: 'application/json',
       bytes: Buffer.from(JSON.stringify(exampleOf('listQuestions'))),
     };
-    const other = createScanResponse({ ...contract, schemas, operations }, openScanner(DEFAULT_JSON_LIMITS));
+    const other = createScanResponse(
+      { ...contract, schemas, operations },
+      openScanner(DEFAULT_JSON_LIMITS),
+      PROFILE.items,
+    );
     expect(other(operationOf('listQuestions'), values, look)).toBeUndefined();
-    const own = createScanResponse({ ...contract, operations }, openScanner(DEFAULT_JSON_LIMITS));
+    const own = createScanResponse({ ...contract, operations }, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
     expect(own(operationOf('listQuestions'), values, look)).toBeTypeOf('object');
   });
 
@@ -186,5 +191,10 @@ describe('the scan of a response', () => {
 
 function excerptFor(id: string, query = ''): readonly string[] {
   const operation = operationOf(id);
-  return excerptOf(operation, applicableRules(operation, valuesFor(id, query)));
+  return excerptOf(
+    contract.semanticRules,
+    operation,
+    applicableRules(contract.semanticRules, operation, valuesFor(id, query)),
+    PROFILE.items,
+  );
 }

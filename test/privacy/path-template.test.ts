@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { PROFILE } from '../../src/profile.ts';
 import { compilePathTemplate } from '../../src/privacy/path-template.ts';
 import { document } from '../contract/sample.ts';
 
-const { of: templateOf } = compilePathTemplate(Object.keys(document.paths));
+const { of: templateOf } = compilePathTemplate(Object.keys(document.paths), PROFILE);
 
 describe('compilePathTemplate', () => {
   it.each([

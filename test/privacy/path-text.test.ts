@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PATH_WORDS } from '../../src/profile/path-words.ts';
 import { placeText, safePath } from '../../src/privacy/path-text.ts';
 
 describe('the path of a log line', () => {
@@ -13,13 +14,15 @@ describe('the path of a log line', () => {
     ['/', '/'],
     ['', ''],
   ])('of %s is %s', (target, path) => {
-    expect(safePath(target)).toBe(path);
+    expect(safePath(target, PATH_WORDS)).toBe(path);
   });
 
   it('is bounded for any target', () => {
-    fc.assert(fc.property(fc.string({ maxLength: 5000 }), (target) => safePath(`/${target}`).length <= 161));
-    expect(safePath('/a'.repeat(5000)).length).toBeLessThanOrEqual(161);
-    expect(safePath('/a'.repeat(12))).toBe(`${'/{}'.repeat(11)}…`);
+    fc.assert(
+      fc.property(fc.string({ maxLength: 5000 }), (target) => safePath(`/${target}`, PATH_WORDS).length <= 161),
+    );
+    expect(safePath('/a'.repeat(5000), PATH_WORDS).length).toBeLessThanOrEqual(161);
+    expect(safePath('/a'.repeat(12), PATH_WORDS)).toBe(`${'/{}'.repeat(11)}…`);
   });
 });
 

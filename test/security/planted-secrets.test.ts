@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createContractPlaces } from '../../src/assembly/operators/operator-console.ts';
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadOperations } from '../../src/contract/load-contract.ts';
 import { LEDGER_DEFAULTS } from '../../src/ledger/ledger-options.ts';
 import { ledgerAt } from '../../src/ledger/store/select-store.ts';

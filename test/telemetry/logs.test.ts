@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PATH_WORDS } from '../../src/profile/path-words.ts';
 import { ERRORS } from '../../src/errors/catalogue.ts';
 import { FEATURES } from '../../src/features.ts';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
@@ -17,6 +18,7 @@ describe('the access log file', () => {
   function textOf(traces: readonly Trace[], options: Partial<AccessLogOptions> = {}): string {
     let text = '';
     const log = createAccessLog({
+      pathWords: PATH_WORDS,
       operations: [{ id: 'listQuestions', path: TEMPLATE }],
       level: 'info',
       clock: () => 1_700_000_001_000,

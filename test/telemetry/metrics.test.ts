@@ -13,9 +13,14 @@ const list = {
   id: 'listQuestions',
   paging: { firstPage: 1, observedPageSize: undefined, hasPageCount: true },
   cacheability: { byDefault: true, tags: [] },
-  carriesPrivateFields: false,
+  privateFields: undefined,
 } as const;
-const comment = { id: 'getComment', paging: undefined, cacheability: undefined, carriesPrivateFields: true };
+const comment = {
+  id: 'getComment',
+  paging: undefined,
+  cacheability: undefined,
+  privateFields: { names: ['visibility'], requires: { permission: 'x' } },
+};
 
 const optionsOf = (mode: 'observe' | 'staging' | 'strict'): MetricsOptions => ({
   operations: [list, comment],

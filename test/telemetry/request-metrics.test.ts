@@ -35,7 +35,7 @@ describe('the counters of traces', () => {
       id: 'listQuestions',
       paging: { firstPage: 1, observedPageSize: undefined, hasPageCount: true },
       cacheability: { byDefault: true, tags: [] },
-      carriesPrivateFields: true,
+      privateFields: { names: ['visibility'], requires: { permission: 'x' } },
     } as const;
     const counters = createRequestMetrics({
       operations: [list],

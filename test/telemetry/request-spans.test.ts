@@ -9,6 +9,7 @@ const START = 1_700_000_000_000;
 
 const SUBJECT: SpanSubject = {
   operations: [{ id: 'listQuestions', method: 'GET', path: '/services/v2/question.json' }],
+  pathWords: new Set(['services', 'v2', 'question']),
   publicBasePath: '',
   scheme: 'http',
   publicHost: undefined,

@@ -208,7 +208,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an anonymous request for an undocumented path is forwarded although there is a service account',
   },
   {
-    file: 'src/pipeline/request-rules.ts',
+    file: 'src/profile/comments/comment-visibility.ts',
     find: '/^\\d{1,19}$/.test(id) ? lookUp',
     replace: 'true ? lookUp',
     test: 'test/pipeline/request-rules.test.ts',
@@ -305,7 +305,7 @@ export const MUTATIONS: readonly Mutation[] = [
   // telemetry
   {
     file: 'src/telemetry/request-spans.ts',
-    find: "'url.path': route ?? safePath(trace.target ?? '')",
+    find: "'url.path': route ?? safePath(trace.target ?? '', subject.pathWords)",
     replace: "'url.path': route ?? trace.target ?? ''",
     test: 'test/gateway/tracing.test.ts',
     why: 'exported spans contain the words of undocumented paths',
@@ -560,10 +560,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a page that is not UTF-8 is valid',
   },
   {
-    file: 'src/gdpr/check-upload-csv.ts',
+    file: 'src/profile/gdpr/check-upload-csv.ts',
     find: "if (cells > MAX_CELLS) return { end: rowFrom, excess: 'cells' };",
     replace: '',
-    test: 'test/gdpr/check-upload-csv.test.ts',
+    test: 'test/profile/gdpr/check-upload-csv.test.ts',
     why: 'a row of a million cells holds the event loop',
     trust: true,
   },
@@ -1114,10 +1114,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // gdpr
   {
-    file: 'src/gdpr/upload-memory.ts',
+    file: 'src/profile/gdpr/upload-memory.ts',
     find: 'Math.abs(clock() - at) < windowMs',
     replace: 'clock() - at < windowMs',
-    test: 'test/gdpr/upload-memory.test.ts',
+    test: 'test/profile/gdpr/upload-memory.test.ts',
     why: 'after the clock was set back, an upload counts as a duplicate for too long',
   },
   // overrides

@@ -1,3 +1,4 @@
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
 import {
@@ -95,7 +96,7 @@ export interface ExampleResponse {
 
 /** Returns the contract's generated schemas and success responses. */
 export function readExamples(): { readonly schemas: SchemasByPath; readonly responses: readonly ExampleResponse[] } {
-  const { document } = readDocument(contractFolder(), []);
+  const { document } = readDocument(contractFolder(), CONTRACT_DEFAULTS);
   const { examples, responses: shared } = document.components;
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const responses = operations.flatMap(({ operationId: operation, responses: own }) =>

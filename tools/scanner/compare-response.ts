@@ -1,3 +1,4 @@
+import { PROFILE } from '../../src/profile.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Contract } from '../../src/contract/load-contract.ts';
 import type { ParameterValues } from '../../src/contract/values.ts';
@@ -27,8 +28,11 @@ export function createCompareResponse(
   { operation, status, parameters }: ComparedResponse,
 ): CompareBody {
   // Tags are computed only for stored pages.
-  const planned = { operation, cache: {} } as Pick<PlannedOperation, 'operation' | 'cache'>;
-  const read = (json: unknown) => ({ facts: bodyFactsOf(planned, json), authors: authorsOf(operation, json) });
+  const planned = { operation, cache: {}, items: PROFILE.items } as Pick<
+    PlannedOperation,
+    'operation' | 'cache' | 'items'
+  >;
+  const read = (json: unknown) => ({ facts: bodyFactsOf(planned, json), authors: authorsOf(planned, json) });
   return (bytes) => {
     const scanned = scan(operation, parameters, { status, mediaType: MEDIA_TYPE, bytes });
     const parsed = parseBounded(bytes, DEFAULT_JSON_LIMITS);

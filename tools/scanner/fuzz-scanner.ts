@@ -1,4 +1,5 @@
-import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { PROFILE } from '../../src/profile.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
@@ -52,7 +53,7 @@ interface Target {
 /** Returns a target for each success response in the contract and each query that the operation supports. */
 function readTargets(): Target[] {
   const contract = loadContract(CONTRACT_DEFAULTS);
-  const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+  const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
   return readExamples().responses.flatMap(({ operation: id, status, bodies }) =>
     QUERIES.flatMap((query) => {
       const operation = contract.operations.find((one) => one.id === id);

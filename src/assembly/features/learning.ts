@@ -33,7 +33,7 @@ export interface Learning {
 
 /** The dependencies of the sampling service. */
 interface LearningParts {
-  readonly settings: Pick<Settings, 'learn' | 'release'>;
+  readonly settings: Pick<Settings, 'learn' | 'profile' | 'release'>;
   /** The contract's document. */
   readonly document: DocumentNode;
   /** The initial data for learning shapes. Undefined unless `learn.traffic` is on. */
@@ -134,13 +134,13 @@ export function createLearning(parts: LearningParts): Learning {
 
 /** Learns the shapes of responses and stores the observations. */
 function createShapeLearning(
-  { learn }: Pick<Settings, 'learn'>,
+  { learn, profile: known }: Pick<Settings, 'learn' | 'profile'>,
   { document, observations }: LearnedBefore,
   clock: Clock,
   logger: Logger,
 ) {
   if (observations.sinceAt === 0) observations.sinceAt = clock();
-  let learner = createLearner({ document, clock, before: observations });
+  let learner = createLearner({ known, document, clock, before: observations });
   const writer = createObservationWriter(
     learn.file,
     () => learner.observations(),
@@ -156,7 +156,8 @@ function createShapeLearning(
       learner.samplePath({ method, path, status });
       writer.changed();
     },
-    follow: (next: DocumentNode) => void (learner = createLearner({ document: next, clock, before: observations })),
+    follow: (next: DocumentNode) =>
+      void (learner = createLearner({ known, document: next, clock, before: observations })),
     close: () => writer.close(),
   };
 }

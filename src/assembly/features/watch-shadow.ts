@@ -29,10 +29,13 @@ export function assembleShadow(
 export function withShadowBodies(planCheck: PlanBodyCheck, watch: ShadowContract | undefined): PlanBodyCheck {
   if (watch === undefined) return planCheck;
   return (planned) => {
-    const check = planCheck(planned);
-    return (body, exchange) => {
-      watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
-      return check(body, exchange);
+    const { check, identifies } = planCheck(planned);
+    return {
+      identifies,
+      check(body, exchange) {
+        watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
+        return check(body, exchange);
+      },
     };
   };
 }

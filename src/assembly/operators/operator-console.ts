@@ -48,6 +48,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
     contractVersion: contract.version,
     document: contract.document,
     operations: contract.operations,
+    rules: contract.rules,
     checksFor: (id) => plans.get(id)?.checks ?? settings.checks,
     publicBasePath: settings.publicBasePath,
     writable: settings.adminToken !== undefined,

@@ -79,7 +79,12 @@ export const reportCommand: Command = {
       return showComparison(compare, request, { reports, whyUnreported: createWhyUnreported(settings) }, line, io);
     const report = await reports.read(request);
     if (request.suggestAllow) {
-      const policy = compileUndocumentedPolicy('enforce', false, settings.undocumented.allow);
+      const policy = compileUndocumentedPolicy(
+        settings.profile.basePath,
+        'enforce',
+        false,
+        settings.undocumented.allow,
+      );
       const isAllowed = (method: string, path: string) => policy(method, path, undefined).pass;
       const isCritical = anyoneMayChange(settings, () => readRoles(settings));
       writeText(suggestAllowLines(report, { isAllowed, isCritical }).join('\n'), line, io);

@@ -35,7 +35,13 @@ export async function sampleUpstream(
     { ...walkSettings, ledger: inMemoryOptions(walkSettings.ledger) },
     { logStream: { write: () => undefined } },
   );
-  const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });
+  const learner = createLearner({
+    known: settings.profile,
+    document: readLearnDocument(settings),
+    clock: systemClock,
+    before,
+    walk: true,
+  });
   const progress = createWalkProgress(io, maxRequests);
   const interrupted = untilInterrupted();
   try {

@@ -10,7 +10,7 @@ import { compileUndocumentedPolicy } from '../../pipeline/undocumented/policy.ts
 
 type UnreportedSettings = Pick<
   Settings,
-  'checksFor' | 'contract' | 'operations' | 'pageBounds' | 'parameters' | 'undocumented'
+  'checksFor' | 'contract' | 'operations' | 'pageBounds' | 'parameters' | 'profile' | 'undocumented'
 >;
 
 /**
@@ -18,7 +18,7 @@ type UnreportedSettings = Pick<
  * does. In a comparison, such a violation is not gone: the operator has changed the configuration.
  */
 export function createWhyUnreported(settings: UnreportedSettings): (entry: LedgerEntry) => string | undefined {
-  const policy = compileUndocumentedPolicy('enforce', false, settings.undocumented.allow);
+  const policy = compileUndocumentedPolicy(settings.profile.basePath, 'enforce', false, settings.undocumented.allow);
   let places: ReturnType<typeof compilePlaceSchemas> | undefined;
   let schemas: ReturnType<typeof loadSchemas> | undefined;
   return (entry) => {

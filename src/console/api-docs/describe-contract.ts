@@ -5,9 +5,9 @@ import {
   resolve,
   type SchemaObject,
 } from '../../contract/openapi-document.ts';
-import { SEMANTIC_RULES } from '../../contract/semantic-rules.ts';
+import type { ContractRules } from '../../contract/rules.ts';
 import type { Checks } from '../../model/checks.ts';
-import { type Operation, REQUEST_RULES, describeRequirement } from '../../model/operation.ts';
+import { type Operation, describeRequirement } from '../../model/operation.ts';
 
 /** The sources for the description of the contract. */
 export interface DescribedSources {
@@ -15,6 +15,7 @@ export interface DescribedSources {
   readonly document: OpenApiDocument;
   /** The operations that the gateway serves. Inferred operations may be missing. */
   readonly operations: readonly Operation[];
+  readonly rules: ContractRules;
   readonly checksFor: (operationId: string) => Checks;
   /** The path prefix before `/services/v2`, or an empty string. */
   readonly publicBasePath: string;
@@ -78,7 +79,11 @@ export function describeContract(sources: DescribedSources): DescribedContract {
   };
 }
 
-function describeOperation({ document, checksFor }: DescribedSources, operation: Operation, source: OperationObject) {
+function describeOperation(
+  { document, rules, checksFor }: DescribedSources,
+  operation: Operation,
+  source: OperationObject,
+) {
   const { tags, description, 'x-requires-provenance': requiresProvenance } = source as Prose;
   const { id, method, path, summary, row, since, provenance, needsCredential, paging, cacheability, purges } =
     operation;
@@ -102,8 +107,8 @@ function describeOperation({ document, checksFor }: DescribedSources, operation:
     cache: cacheability,
     purges,
     checks: checksFor(id),
-    responseRules: operation.semanticRules.map((name) => ({ name, text: SEMANTIC_RULES.get(name)?.description ?? '' })),
-    requestRules: operation.requestRules.map((name) => ({ name, text: REQUEST_RULES[name] })),
+    responseRules: describeRules(operation.semanticRules, rules.semanticRules),
+    requestRules: describeRules(operation.requestRules, rules.requestRules),
     parameters: (source.parameters ?? []).map((one) => resolve(document, 'parameters', one)),
     requestBody: source.requestBody && {
       required: source.requestBody.required ?? false,
@@ -114,6 +119,14 @@ function describeOperation({ document, checksFor }: DescribedSources, operation:
       return Object.assign({}, response, { status, content: contentOf(document, response.content) });
     }),
   };
+}
+
+/** Returns the named rules with their descriptions. */
+function describeRules(
+  names: readonly string[],
+  known: readonly { readonly name: string; readonly description: string }[],
+) {
+  return names.map((name) => ({ name, text: known.find((rule) => rule.name === name)?.description ?? '' }));
 }
 
 function contentOf(document: OpenApiDocument, content: ContentObject) {

@@ -5,7 +5,7 @@ import { plainName } from '../../privacy/shown-name.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
 import { itemPlace, itemsOf, type ParameterValues, toObject, WHOLE_ITEM } from '../values.ts';
-import { checkSemantics } from '../semantic-rules.ts';
+import { checkSemantics, type SemanticRules } from '../check-semantics.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
@@ -42,6 +42,7 @@ export interface ResponseFindings {
 
 /** How many violations to collect in a response, and how to describe the values that caused them. */
 interface CheckResponseOptions {
+  readonly semanticRules: SemanticRules;
   readonly maxCollected: number;
   readonly describe: DescribeFound;
 }
@@ -55,7 +56,7 @@ export function checkResponse(
   validators: OperationValidators,
   parameters: ParameterValues,
   response: ResponseToCheck,
-  { maxCollected, describe }: CheckResponseOptions,
+  { semanticRules, maxCollected, describe }: CheckResponseOptions,
 ): ResponseFindings {
   const { json, scanned } = response;
   const success = response.status >= 200 && response.status < 300;
@@ -66,7 +67,8 @@ export function checkResponse(
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
   const beyond = success && json !== undefined ? beyondRequest(operation, parameters, json, maxCollected) : NO_FIELDS;
-  const meaning = success && json !== undefined ? checkSemantics(operation, parameters, response, breaking) : NONE;
+  const meaning =
+    success && json !== undefined ? checkSemantics(semanticRules, operation, parameters, response, breaking) : NONE;
   // Most responses are valid, so this case is handled first.
   if (found.length === 0 && beyond.length === 0 && meaning.length === 0) return VALID;
   const more = oncePerKind([...projectionViolation(operation.itemsAt, beyond), ...meaning]).map((violation) =>

@@ -1,4 +1,4 @@
-import type { DocumentedError, Operation, OperationMethod, Parameter } from '../../model/operation.ts';
+import type { DocumentedError, Operation, OperationMethod, Parameter, PrivateFields } from '../../model/operation.ts';
 import {
   type OpenApiDocument,
   type OperationObject,
@@ -37,7 +37,7 @@ export function compileOperation(
     paging: paging && { ...paging, observedPageSize: paging.observedPageSize },
     cacheability: source['x-cache'],
     purges: source['x-purges'] ?? [],
-    carriesPrivateFields: document['x-field-permissions'].some((rule) => rule.operations.includes(source.operationId)),
+    privateFields: privateFields(document, source.operationId),
     semanticRules: source['x-semantic-rules'] ?? [],
     requestRules: source['x-request-rules'] ?? [],
     requestBody: body && { required: body.required ?? false },
@@ -48,6 +48,17 @@ export function compileOperation(
     documentedErrors: documentedErrors(document, source),
     hasErrorMessage: hasErrorMessage(document, source),
     documentedFields: documentedFields(document, source),
+  };
+}
+
+/** Returns the fields of an operation's responses that only some callers may see, and what they need for it. */
+function privateFields(document: OpenApiDocument, operationId: string): PrivateFields | undefined {
+  const rules = document['x-field-permissions'].filter(({ operations }) => operations.includes(operationId));
+  const [first, ...others] = rules;
+  if (first === undefined) return undefined;
+  return {
+    names: [...new Set(rules.flatMap(({ fields }) => fields))],
+    requires: others.length === 0 ? first.requires : { all: rules.map(({ requires }) => requires) },
   };
 }
 

@@ -221,7 +221,7 @@ function toValues(
 export function toProjection(query: ReadonlyMap<string, readonly string[]>, itemsAt: ItemsAt): Projection | undefined {
   if (!query.has('include') && !query.has('exclude') && !query.has('includeOnly')) return undefined;
   const relative = (path: string) => {
-    if (itemsAt !== 'list' && itemsAt !== 'actions') return path;
+    if (itemsAt === 'body' || itemsAt === 'elements') return path;
     if (path === itemsAt) return WHOLE_ITEM;
     return path.startsWith(`${itemsAt}.`) ? path.slice(itemsAt.length + 1) : path;
   };

@@ -2,7 +2,7 @@ import { createSlownessCheck } from '../../lib/backtracking.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
-import { REQUEST_RULES, type Requirement } from '../../model/operation.ts';
+import type { Requirement } from '../../model/operation.ts';
 import { CONTRACT_SOURCE, resourceFile } from '../contract-files.ts';
 import {
   type OpenApiDocument,
@@ -14,7 +14,7 @@ import {
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
-import { SEMANTIC_RULES } from '../semantic-rules.ts';
+import type { ContractRules } from '../rules.ts';
 
 // Names that an operation cannot have, because they are either reserved metric labels or names of inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
@@ -23,7 +23,7 @@ const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames
  * Checks the parts of a document that JSON Schema cannot check: references, placeholders, and the names in catalogs and
  * rules.
  */
-export function checkDocument(document: OpenApiDocument): Fault[] {
+export function checkDocument(document: OpenApiDocument, rules: ContractRules): Fault[] {
   const dangling = danglingReferences(document, document, '');
   if (dangling.length > 0) return dangling;
   const faults: Fault[] = [
@@ -38,7 +38,7 @@ export function checkDocument(document: OpenApiDocument): Fault[] {
       if (ids.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is used twice'));
       if (RESERVED.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is a reserved name'));
       ids.add(operation.operationId);
-      faults.push(...checkOperation(document, path, operation, pointer));
+      faults.push(...checkOperation(document, path, operation, { pointer, rules }));
     }
   document['x-field-permissions'].forEach((rule, index) => {
     const pointer = `/x-field-permissions/${index}`;
@@ -57,7 +57,12 @@ export function checkDocument(document: OpenApiDocument): Fault[] {
   return faults;
 }
 
-function checkOperation(document: OpenApiDocument, path: string, operation: OperationObject, pointer: string): Fault[] {
+function checkOperation(
+  document: OpenApiDocument,
+  path: string,
+  operation: OperationObject,
+  { pointer, rules }: { readonly pointer: string; readonly rules: ContractRules },
+): Fault[] {
   const faults: Fault[] = [];
   const parameters = (operation.parameters ?? []).map((place) =>
     resolve<ParameterObject>(document, 'parameters', place),
@@ -75,12 +80,16 @@ function checkOperation(document: OpenApiDocument, path: string, operation: Oper
   for (const tag of [...(operation['x-purges'] ?? []), ...(operation['x-cache']?.tags ?? [])])
     for (const name of placeholders(tag))
       if (!inPath.includes(name)) faults.push(unknownName(pointer, 'path parameter', name, inPath));
+  const known = {
+    semantic: rules.semanticRules.map(({ name }) => name),
+    request: rules.requestRules.map(({ name }) => name),
+  };
   for (const name of operation['x-semantic-rules'] ?? [])
-    if (!SEMANTIC_RULES.has(name))
-      faults.push(unknownName(`${pointer}/x-semantic-rules`, 'semantic rule', name, SEMANTIC_RULES.keys()));
+    if (!known.semantic.includes(name))
+      faults.push(unknownName(`${pointer}/x-semantic-rules`, 'semantic rule', name, known.semantic));
   for (const name of operation['x-request-rules'] ?? [])
-    if (!Object.hasOwn(REQUEST_RULES, name))
-      faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, Object.keys(REQUEST_RULES)));
+    if (!known.request.includes(name))
+      faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, known.request));
   if (operation['x-request-rules'] !== undefined && operation.requestBody === undefined)
     faults.push(fault(`${pointer}/x-request-rules`, 'has no effect, because the operation has no requestBody'));
   if (operation['x-requires'])

@@ -13,6 +13,8 @@ import { fileReason } from '../../files/file-reason.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
 import { CONTRACT_SOURCE, contractFolder } from '../contract-files.ts';
+import type { ContractOptions } from '../contract-options.ts';
+import type { ContractRules } from '../rules.ts';
 
 /** The document and its sources. */
 interface ReadDocument {
@@ -32,15 +34,18 @@ interface ReadDocument {
  * Reads the document in a folder, applies the overlays and checks the result. Throws a StartFault that lists all
  * errors.
  */
-export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
+export function readDocument(
+  folder: string,
+  { overlays, rules }: Pick<ContractOptions, 'overlays' | 'rules'>,
+): ReadDocument {
   const source = readSource(folder);
   const document = parseWithCache(source);
   const [last] = overlays.slice(-1);
-  const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
+  const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document, rules)];
   if (faults.length > 0) throw new StartFault(faults);
   // Checking patterns takes a tenth of a second, and a test has checked those of the shipped contract.
   const trusted = () => (folder === contractFolder() ? patternsIn(document) : new Set<string>());
-  if (last !== undefined) return applyAndCheck(document, source, overlays, { last, trusted });
+  if (last !== undefined) return applyAndCheck(document, source, overlays, { last, trusted, rules });
   const locateFaults = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
   return { document, texts: [source.text], locateFaults, warnings: () => documentWarnings(document, trusted()) };
 }
@@ -53,14 +58,18 @@ function applyAndCheck(
   base: OpenApiDocument,
   { text, extensions }: ReturnType<typeof readSource>,
   files: readonly string[],
-  { last, trusted }: { readonly last: string; readonly trusted: () => ReadonlySet<string> },
+  {
+    last,
+    trusted,
+    rules,
+  }: { readonly last: string; readonly trusted: () => ReadonlySet<string>; readonly rules: ContractRules },
 ): ReadDocument {
   const { document, texts, origins, warnings } = applyOverlays(base, files);
   const locateFaults = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
   const invalid = checkExtensions(document, extensions);
   if (invalid.length > 0) throw new StartFault(locateFaults(invalid));
   const checked = document as OpenApiDocument;
-  const faults = [...checkSchemas(checked), ...checkDocument(checked)];
+  const faults = [...checkSchemas(checked), ...checkDocument(checked, rules)];
   if (faults.length > 0) throw new StartFault(locateFaults(faults));
   return {
     document: checked,

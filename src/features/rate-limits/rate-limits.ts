@@ -48,7 +48,7 @@ export const rateLimits = {
       message: `"${name}" is not a role in the roles file${near === undefined ? '' : ` (did you mean ${near}?)`}`,
     }));
     if (rules.length === 0 || !settings.mode.transparent) return unknown;
-    return [{ pointer: '/rateLimits', message: 'has no effect: observe mode refuses no requests' }, ...unknown];
+    return [{ pointer: '/rateLimits', because: 'observe mode refuses no requests' }, ...unknown];
   },
   start({ options: rules, operations, redis, metrics }) {
     if (rules.length === 0) return undefined;

@@ -1,7 +1,7 @@
+import type { FindOwner } from '../../contract/profile.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
-import { valueAt } from '../../lib/json-pointer.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { type Operation, PERMISSION_DENIED, type Decision, type Requirement } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -192,6 +192,7 @@ export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision
 interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
+  readonly findOwner: FindOwner;
   readonly lookUp: FetchJson;
   /** The operations disabled in the configuration, each with the key that disables it. */
   readonly disabledOperations: ReadonlyMap<string, string>;
@@ -202,7 +203,8 @@ interface DecideServices {
  * that could change the verdict. If the caller's permissions are unknown, the decision is left to the upstream, based
  * on the caller's own credential. Callers without a credential are denied.
  */
-export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
+export function createDecide(services: DecideServices): Decide {
+  const { permissions, lookUp, disabledOperations } = services;
   const decideNow = createDecisions(permissions);
   return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
     const switchKey = disabledOperations.get(operation.id);
@@ -214,9 +216,7 @@ export function createDecide({ permissions, ownership, lookUp, disabledOperation
     // An unverified credential does not prove ownership, so the author is not looked up.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
     // A lookup is needed only if the check is enforced. At other levels, the request cannot be refused.
-    const pending = enforced
-      ? ownerOf(exchange, ownership, lookUp)
-      : Promise.resolve(rememberedState(exchange, ownership));
+    const pending = enforced ? ownerOf(exchange, services, lookUp) : rememberedState(exchange, services);
     return pending.then((state) => {
       const decision = decide(requirement, exchange.grants, state);
       const isUndecided = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
@@ -244,21 +244,21 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
 
 async function ownerOf(
   { principal, values }: Exchange,
-  ownership: Ownership,
+  { ownership, findOwner }: Pick<DecideServices, 'ownership' | 'findOwner'>,
   lookUp: FetchJson,
 ): Promise<OwnershipState> {
-  const { nodeId, commentId } = values().path;
-  if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
-  const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // A community wiki can be edited by users other than its author (docs/rules.md §3).
-  if (valueAt(comment, '/wiki') === true) return 'own';
-  const author = valueAt(comment, '/author/username');
-  return ownership.compare(principal, typeof author === 'string' ? author : undefined);
+  const owner = await findOwner(values().path, (target) => lookUp(target, principal));
+  if (owner.kind === 'everybody') return 'own';
+  if (owner.kind === 'author of') return ownership.of(principal, owner.id);
+  return ownership.compare(principal, owner.kind === 'author' ? owner.name : undefined);
 }
 
-function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
-  const { nodeId, commentId = '' } = values().path;
-  return ownership.compare(principal, ownership.authorOf(nodeId ?? commentId));
+async function rememberedState(
+  { principal, values }: Exchange,
+  { ownership, findOwner }: Pick<DecideServices, 'ownership' | 'findOwner'>,
+): Promise<OwnershipState> {
+  const owner = await findOwner(values().path, undefined);
+  return ownership.compare(principal, owner.kind === 'author of' ? ownership.authorOf(owner.id) : undefined);
 }
 
 /**

@@ -1,19 +1,21 @@
-import { redactMembers } from '../../comments/redact-members.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import type { PrivateFields } from '../../model/operation.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { Exchange } from '../exchange.ts';
+import { redactMembers } from '../redact-members.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
-
-/** Removes the private fields of comments for callers who may not see them (docs/rules.md §3). */
-export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner {
+/** Removes the private fields of responses for callers who may not see them (docs/rules.md §3). */
+export function redactFields(readerOf: (fields: PrivateFields) => (grants: Grants) => boolean): StagePlanner {
   return {
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
-      if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
+      const { privateFields } = operation;
+      if (privateFields === undefined || checks.permissions !== 'enforce' || transparent) return undefined;
+      const names = new Set(privateFields.names);
+      const mayRead = readerOf(privateFields);
       // The buffers of stored pages known to contain no private fields. All callers share a stored page's buffer, so
       // each page is searched only once. Redacted copies are not stored, because they would double the memory used for
       // pages.
@@ -21,7 +23,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner
       const redact = (exchange: Exchange, reply: Reply): Reply => {
         if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
         if (reply.status >= 400 || clean.has(reply.body)) return reply;
-        const redacted = redactMembers(reply.body, PRIVATE_FIELDS);
+        const redacted = redactMembers(reply.body, names);
         if (redacted === undefined) throw unreadable();
         if (redacted.removed.length > 0) {
           exchange.trace.redacted = redacted.removed;

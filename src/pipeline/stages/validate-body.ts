@@ -35,7 +35,7 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
         // Without the check, the body of a transparent request is streamed.
         return transparent && level === 'off' ? undefined : withoutBody(planned, limits);
       }
-      const check = planCheck(planned);
+      const { check, identifies } = planCheck(planned);
       return (next) => async (exchange) => {
         const read = await receive(exchange, limits);
         if (read.state === 'larger') {
@@ -46,7 +46,7 @@ export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): Stag
         }
         const passed = { ...exchange, body: read.bytes };
         // Even a body that is not checked must be recognized if it is repeated.
-        if (level === 'off' && (transparent || !operation.requestRules.includes('gdpr-csv'))) return next(passed);
+        if (level === 'off' && (transparent || !identifies)) return next(passed);
         let findings: BodyFindings;
         try {
           findings = await inspect(read.bytes, passed, { check, limits });

@@ -1,3 +1,4 @@
+import type { Authorship } from '../../contract/profile.ts';
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/load-contract.ts';
 import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';
@@ -12,7 +13,6 @@ import type { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
 import {
-  type Authorship,
   authorsOf,
   bodyFactsOf,
   type DecodedResponse,
@@ -147,7 +147,7 @@ function factsOf(
   }
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {
-    const authors = authorsOf(operation, json);
+    const authors = authorsOf(planned, json);
     learnAll(authors, exchange, services.learn);
     services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
   }

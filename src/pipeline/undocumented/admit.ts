@@ -7,7 +7,7 @@ import type { PassingVerdict, UndocumentedVerdict } from './verdict.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
-  gateway: Pick<CompiledGateway, 'shadow' | 'checks' | 'pathTemplate' | 'suggestPath'>,
+  gateway: Pick<CompiledGateway, 'basePath' | 'shadow' | 'checks' | 'pathTemplate' | 'suggestPath'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
@@ -22,7 +22,11 @@ export function admitUndocumented(
     level,
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
   };
-  if (!verdict.pass) throw undocumentedRefusal(arrival, verdict.code, verdict.allow, gateway.suggestPath(arrival.path));
+  if (!verdict.pass)
+    throw undocumentedRefusal(arrival, verdict.code, verdict.allow, {
+      basePath: gateway.basePath,
+      suggestion: gateway.suggestPath(arrival.path),
+    });
   return verdict;
 }
 

@@ -4,7 +4,7 @@ import { ENGINE_STAGES, type FeatureStage, type Handler, type Stage } from '../s
 import { authorize, type UndocumentedAccess } from './authorize.ts';
 import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
 import type { AllowEntry } from './policy.ts';
-import { mayWrite, purgeTags, type UndocumentedPurge } from './purge-tags.ts';
+import { mayWrite, type PurgedBy, purgeTags, type UndocumentedPurge } from './purge-tags.ts';
 import { type AddressServices, rewriteAddresses, findAddresses } from './rewrite-addresses.ts';
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
@@ -27,11 +27,12 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   /** The stages of features. Their places relative to the engine's stages are those in the plans of operations. */
   readonly features?: readonly FeatureStage[];
   readonly purge: UndocumentedPurge;
+  readonly purgedBy: PurgedBy;
 }
 
 /** Compiles the plan for undocumented paths, using only the stages that apply. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
-  const { transparent, checks, allow, access, features = [], purge } = parts;
+  const { transparent, checks, allow, access, features = [], purge, purgedBy } = parts;
   const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
   const needsPermission = checks.permissions !== 'off' && allow.some(({ permission }) => permission !== undefined);
   const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
@@ -48,7 +49,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   const mayPurge = transparent || allow.some(({ method }) => mayWrite(method));
   for (const place of ENGINE_STAGES) {
     if (place === 'authorize') add(place, place, isAuthorized ? authorize(checks.permissions, access) : undefined);
-    else if (place === 'purge-tags') add(place, place, mayPurge ? purgeTags(purge) : undefined);
+    else if (place === 'purge-tags') add(place, place, mayPurge ? purgeTags(purge, purgedBy) : undefined);
     else if (place === 'rewrite-addresses')
       add(place, transparent ? 'find-addresses' : place, transparent ? findAddresses(parts) : rewriteAddresses(parts));
     else add(place, place);

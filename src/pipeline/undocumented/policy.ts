@@ -12,16 +12,14 @@ export interface AllowEntry {
   readonly permission?: string | undefined;
 }
 
-/**
- * The base path of passthrough requests. Paths outside this base path are forwarded only in `observe` mode
- * (docs/rules.md §11).
- */
-export const PASSTHROUGH_BASE = '/services/v2/';
-
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Compiles the policy for undocumented paths. */
+/**
+ * Compiles the policy for undocumented paths. Paths outside the API's base path are forwarded only in `observe` mode
+ * (docs/rules.md §11).
+ */
 export function compileUndocumentedPolicy(
+  basePath: string,
   level: CheckLevel,
   transparent: boolean,
   entries: readonly AllowEntry[],
@@ -32,16 +30,15 @@ export function compileUndocumentedPolicy(
     matchesPlain: compilePathPattern(plainPath(entry.path) ?? entry.path),
   }));
   const find = (method: string, path: string) =>
-    path.startsWith(PASSTHROUGH_BASE)
+    path.startsWith(basePath)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
   /** Returns whether a server could read the path as one outside the base path, or as one of another entry. */
   const isOther = (method: string, path: string, entry: AllowEntry | undefined) => {
     const plain = plainPath(path);
-    if (plain === undefined || (path.startsWith(PASSTHROUGH_BASE) && !`${plain}/`.startsWith(PASSTHROUGH_BASE)))
-      return true;
+    if (plain === undefined || (path.startsWith(basePath) && !`${plain}/`.startsWith(basePath))) return true;
     return !isSame(
-      path.startsWith(PASSTHROUGH_BASE)
+      path.startsWith(basePath)
         ? allowed.find((one) => methodMatches(one.method, method) && one.matchesPlain(plain))
         : undefined,
       entry,
@@ -57,7 +54,7 @@ export function compileUndocumentedPolicy(
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
-    if (level !== 'enforce' && SAFE.has(method) && path.startsWith(PASSTHROUGH_BASE))
+    if (level !== 'enforce' && SAFE.has(method) && path.startsWith(basePath))
       return { pass: true, permission: undefined, reported: level === 'report', documentedPath };
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
     return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';
 import { MODES } from '../../../src/model/modes.ts';
 import { OBSERVED_OPERATIONS, OPERATIONS } from '../../builders/operations.ts';
 import { describeContract } from '../../../src/console/api-docs/describe-contract.ts';
 
 const described = (inferred: boolean) => {
-  const { document, operations, version } = loadContract({ ...CONTRACT_DEFAULTS, inferred });
+  const { document, operations, rules, version } = loadContract({ ...CONTRACT_DEFAULTS, inferred });
   return describeContract({
     contractVersion: version,
     document,
     operations,
+    rules,
     checksFor: () => MODES.strict.checks,
     publicBasePath: '/qa',
   });

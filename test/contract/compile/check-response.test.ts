@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsBeyond } from '../../../src/contract/compile/check-response.ts';
-import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';
 import { bent, contract, example, found, judge, operation } from '../sample.ts';
 

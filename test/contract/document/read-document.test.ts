@@ -1,5 +1,5 @@
 import { describe, expect, it, afterEach, vi } from 'vitest';
-import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { type Contract, loadContract } from '../../../src/contract/load-contract.ts';
 import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.ts';
 import { contract, example, document } from '../sample.ts';

@@ -1,5 +1,6 @@
 import { createSessions } from '../../../src/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
+import { findOwner } from '../../../src/profile/ownership.ts';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
 import type { Decision, Requirement } from '../../../src/model/operation.ts';
@@ -333,7 +334,10 @@ describe('permission decisions', () => {
       asked.push(target);
       return Promise.resolve(comments[target]);
     };
-    return { asked, services: { permissions, ownership, lookUp, disabledOperations: new Map(disabledOperations) } };
+    return {
+      asked,
+      services: { permissions, ownership, findOwner, lookUp, disabledOperations: new Map(disabledOperations) },
+    };
   }
 
   const exchangeOf = (

@@ -15,7 +15,9 @@ import {
 } from '../../builders/exchange.ts';
 import { bodyOf } from '../../builders/streamed-body.ts';
 
-const comments: PlannedParts = { operation: { carriesPrivateFields: true } };
+const comments: PlannedParts = {
+  operation: { privateFields: { names: ['visibility', 'recipients'], requires: { permission: 'See private fields' } } },
+};
 const TEXT = '{"id":12345678901234567890,"visibility":"recipients","recipients":[{"id":1}],"body":"x"}';
 const page = (more: Partial<Reply> = {}): Reply => ({
   status: 200,
@@ -26,7 +28,7 @@ const page = (more: Partial<Reply> = {}): Reply => ({
 
 function redacting(reply: Reply, mayRead = false) {
   const handle = stageIn(
-    redactFields(() => mayRead),
+    redactFields(() => () => mayRead),
     plannedWith(comments),
     createNext(reply),
   );
@@ -36,7 +38,7 @@ function redacting(reply: Reply, mayRead = false) {
 
 describe('redact-fields', () => {
   it('has work only for comments under enforced permissions, and none in observe mode', () => {
-    const stage = redactFields(() => false);
+    const stage = redactFields(() => () => false);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, transparent: true }))).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, checks: { permissions: 'report' } }))).toBeUndefined();
@@ -88,7 +90,7 @@ describe('redact-fields', () => {
   });
 });
 
-const redact = (may: () => boolean) => redactFields(may).plan(plannedWith(comments));
+const redact = (may: () => boolean) => redactFields(() => may).plan(plannedWith(comments));
 
 describe('a stored page that is redacted', () => {
   it('is served synchronously with the same bytes to all such callers', () => {

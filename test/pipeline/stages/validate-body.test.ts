@@ -32,7 +32,7 @@ function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHIN
     return findings;
   };
   const handle = stageIn(
-    validateBody(() => check, LIMITS),
+    validateBody(() => ({ check, identifies: false }), LIMITS),
     plannedWith(parts),
     next,
   );
@@ -58,7 +58,8 @@ const broken = (chunks: number) =>
 
 describe('validate-body', () => {
   it('has no work for operations without a body only if a transparent gateway does not check requests', () => {
-    const plan = (parts: PlannedParts) => validateBody(() => () => NOTHING, LIMITS).plan(plannedWith(parts));
+    const plan = (parts: PlannedParts) =>
+      validateBody(() => ({ check: () => NOTHING, identifies: false }), LIMITS).plan(plannedWith(parts));
     expect(plan({ transparent: true, checks: { requests: 'off' } })).toBeUndefined();
     expect(plan({ transparent: true })).toBeDefined();
     // Otherwise, the body would be dropped, because the upstream request is built anew.
@@ -107,9 +108,13 @@ describe('validate-body', () => {
       message: 'row 2 is empty',
       details: [{ in: 'body', name: '/content' }],
     });
-    const detailed = validating(write, { violations, code: 'visibility_not_permitted', details: [{ row: 2 }] });
+    const detailed = validating(write, {
+      violations,
+      code: { code: 'not_permitted', status: 400, title: 'x' },
+      details: [{ row: 2 }],
+    });
     expect(await failureOf(detailed.send(json('{}')).answer)).toMatchObject({
-      code: 'visibility_not_permitted',
+      code: 'not_permitted',
       details: [{ row: 2 }],
     });
   });
@@ -285,14 +290,14 @@ describe('a body beyond the limits of JSON', () => {
     const trace = traceWith();
     const exchange = exchangeWith({ arrival: json('{"a":1}'), trace });
     await stageIn(
-      validateBody(() => breaking, LIMITS),
+      validateBody(() => ({ check: breaking, identifies: false }), LIMITS),
       plannedWith(parts),
       next,
     )(exchange);
     expect(textOf(next.asked[0]?.body)).toBe('{"a":1}');
     expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
     const strict = stageIn(
-      validateBody(() => breaking, LIMITS),
+      validateBody(() => ({ check: breaking, identifies: false }), LIMITS),
       plannedWith(write),
       createNext(),
     );

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PROFILE } from '../../../src/profile.ts';
 import { compilePathPattern, plainPath } from '../../../src/pipeline/undocumented/path-matching.ts';
 import { compilePathTemplate } from '../../../src/privacy/path-template.ts';
 import { placeText } from '../../../src/privacy/path-text.ts';
@@ -47,7 +48,7 @@ it.each([
 });
 
 it('the template of any path is a pattern that matches the path, also after the ledger has stored it', () => {
-  const template = compilePathTemplate(['/services/v2/question/{questionId}/answer.json']).of;
+  const template = compilePathTemplate(['/services/v2/question/{questionId}/answer.json'], PROFILE).of;
   const segment = fc.oneof(
     fc.constantFrom('question', 'answer', 'poll', '7', 'QA-1', 'a.b', '', 'jana%20cerny', 'x'.repeat(31)),
     fc.string({ unit: fc.constantFrom(...'abcXYZ019._~-%:@'.split('')), maxLength: 40 }),

@@ -1,5 +1,6 @@
 import { createSessions } from '../../../src/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
+import { PROFILE } from '../../../src/profile.ts';
 import { countedAs } from '../../../src/model/principal.ts';
 import type { CheckLevel } from '../../../src/model/checks.ts';
 import { MODES } from '../../../src/model/modes.ts';
@@ -22,6 +23,7 @@ const ANY: AllowEntry = { method: '*', path: '/services/v2/**' };
 
 function planWith(parts: Partial<UndocumentedPlanParts> = {}) {
   return compileUndocumentedPlan({
+    purgedBy: PROFILE.purgedBy,
     checks: MODES.strict.checks,
     transparent: false,
     allow: [ANY],

@@ -3,18 +3,20 @@ import type { Operation } from '../../../src/model/operation.ts';
 import { plainPath } from '../../../src/pipeline/undocumented/path-matching.ts';
 import { compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
+const BASE = '/services/v2/';
+
 describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
   const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
 
   it('admits every method and path in observe mode', () => {
-    const policy = compileUndocumentedPolicy('report', true, []);
+    const policy = compileUndocumentedPolicy(BASE, 'report', true, []);
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
   });
 
   it('distinguishes a wrong method on a documented path from an unknown path, even when it admits both', () => {
     for (const transparent of [true, false]) {
-      const policy = compileUndocumentedPolicy('report', transparent, []);
+      const policy = compileUndocumentedPolicy(BASE, 'report', transparent, []);
       expect(policy('OPTIONS', '/services/v2/question.json', known)).toMatchObject({
         reported: true,
         documentedPath: true,
@@ -27,13 +29,13 @@ describe('the policy for undocumented paths', () => {
   });
 
   it('admits safe methods under the base path at the `report` level', () => {
-    const policy = compileUndocumentedPolicy('report', false, []);
+    const policy = compileUndocumentedPolicy(BASE, 'report', false, []);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
     expect(policy('GET', '/admin/users', undefined)).toMatchObject({ pass: false, code: 'not_in_contract' });
   });
 
   it('requires an entry for unsafe methods even at the `report` level', () => {
-    const policy = compileUndocumentedPolicy('report', false, [entry]);
+    const policy = compileUndocumentedPolicy(BASE, 'report', false, [entry]);
     expect(policy('POST', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: false });
     expect(policy('POST', '/services/v2/question/7/answer.json', undefined)).toEqual({
       pass: true,
@@ -43,7 +45,7 @@ describe('the policy for undocumented paths', () => {
   });
 
   it('admits only listed paths at the `enforce` level', () => {
-    const policy = compileUndocumentedPolicy('enforce', false, [entry]);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, [entry]);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({
       pass: false,
       code: 'not_in_contract',
@@ -53,7 +55,7 @@ describe('the policy for undocumented paths', () => {
   });
 
   it('lists the methods of a documented path, including HEAD with GET', () => {
-    const policy = compileUndocumentedPolicy('enforce', false, []);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, []);
     expect(policy('DELETE', '/services/v2/question.json', known)).toEqual({
       pass: false,
       code: 'method_not_allowed',
@@ -62,10 +64,14 @@ describe('the policy for undocumented paths', () => {
   });
 
   it('admits HEAD if GET is allowed', () => {
-    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/node.json' }]);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, [
+      { method: 'GET', path: '/services/v2/node.json' },
+    ]);
     expect(policy('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: true });
     expect(policy('POST', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
-    const writes = compileUndocumentedPolicy('enforce', false, [{ method: 'POST', path: '/services/v2/node.json' }]);
+    const writes = compileUndocumentedPolicy(BASE, 'enforce', false, [
+      { method: 'POST', path: '/services/v2/node.json' },
+    ]);
     expect(writes('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
   });
 });
@@ -146,39 +152,41 @@ describe('another spelling of a path', () => {
   const open = { method: '*', path: '/services/v2/**' };
 
   it.each(SPELLINGS)('does not evade the permission of an entry: %s', (path) => {
-    const policy = compileUndocumentedPolicy('enforce', false, [guarded, open]);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, [guarded, open]);
     expect(policy('GET', PLAIN, undefined)).toMatchObject({ pass: true, permission: 'Administer' });
     const verdict = policy('GET', path, undefined);
     expect(verdict.pass ? verdict.permission : 'refused').toMatch(/^Administer$|^refused$/);
   });
 
   it.each(SPELLINGS)('does not evade it at the `report` level either: %s', (path) => {
-    const verdict = compileUndocumentedPolicy('report', false, [guarded])('GET', path, undefined);
+    const verdict = compileUndocumentedPolicy(BASE, 'report', false, [guarded])('GET', path, undefined);
     expect(verdict.pass ? verdict.permission : 'refused').toMatch(/^Administer$|^refused$/);
   });
 
   it('of a documented path is refused outside observe mode, even if a pattern matches it', () => {
     const alias = '/services/v2/question.json;a';
     for (const level of ['enforce', 'report', 'off'] as const) {
-      const policy = compileUndocumentedPolicy(level, false, [open]);
+      const policy = compileUndocumentedPolicy(BASE, level, false, [open]);
       expect(policy('GET', alias, undefined, true)).toMatchObject({ pass: false, code: 'not_in_contract' });
     }
-    expect(compileUndocumentedPolicy('report', true, [])('GET', alias, undefined, true)).toMatchObject({ pass: true });
+    expect(compileUndocumentedPolicy(BASE, 'report', true, [])('GET', alias, undefined, true)).toMatchObject({
+      pass: true,
+    });
   });
 
   it('passes if an entry contains exactly this spelling', () => {
     const path = '/services/v2/Question.json';
-    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path }]);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, [{ method: 'GET', path }]);
     expect(policy('GET', path, undefined, true)).toMatchObject({ pass: true });
   });
 
   it('passes if it differs only by a final slash that the entry has too', () => {
     const entries = [{ method: '*', path: '/services/v2/poll/{id}/' }];
-    const policy = compileUndocumentedPolicy('enforce', false, entries);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, entries);
     expect(policy('GET', '/services/v2/poll/17/', undefined)).toMatchObject({ pass: true });
     // A server that ignores empty segments would read this path as the path of another resource.
     expect(policy('GET', '/services/v2/poll//', undefined)).toMatchObject({ pass: false });
-    const both = compileUndocumentedPolicy('enforce', false, [
+    const both = compileUndocumentedPolicy(BASE, 'enforce', false, [
       { method: '*', path: '/services/v2/poll/{id}', permission: 'Vote' },
       ...entries,
     ]);
@@ -186,7 +194,9 @@ describe('another spelling of a path', () => {
   });
 
   it('cannot have the suffix that a pattern requires in a path parameter', () => {
-    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/{name}.css' }]);
+    const policy = compileUndocumentedPolicy(BASE, 'enforce', false, [
+      { method: 'GET', path: '/services/v2/{name}.css' },
+    ]);
     expect(policy('GET', '/services/v2/style.css', undefined)).toMatchObject({ pass: true });
     expect(policy('GET', '/services/v2/secrets.json;.css', undefined)).toMatchObject({ pass: false });
   });

@@ -52,6 +52,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   const options = { ...UPSTREAM_DEFAULTS, ...choice.options };
   const upstream = upstreamAt(origin, options, { basePath });
   const plan = compileUndocumentedPlan({
+    purgedBy: () => undefined,
     checks: MODES.staging.checks,
     transparent,
     allow: [],

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactMembers } from '../../src/comments/redact-members.ts';
+import { redactMembers } from '../../src/pipeline/redact-members.ts';
 import { anyCharacter } from '../builders/any-text.ts';
 
 const NAMES = new Set(['visibility', 'recipients']);

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../lib/clock.ts';
-import { createLruMap } from '../lib/bounded-maps.ts';
-import type { GdprOptions } from './gdpr-options.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createLruMap } from '../../lib/bounded-maps.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
@@ -10,6 +9,8 @@ export interface UploadAttempt {
   /** The body, in a form that is the same for all bodies with the same content. */
   readonly content: string | Buffer;
   readonly force: boolean;
+  /** How long a repeated upload counts as a duplicate, in milliseconds. 0 disables the check. */
+  readonly windowMs: number;
   /** True if the upload is only checked, and neither begins nor is remembered. */
   readonly isPeek?: boolean;
 }
@@ -36,23 +37,23 @@ export function uploadKey({ caller, content }: Pick<UploadAttempt, 'caller' | 'c
 /** The maximum number of accepted uploads to remember. The upload that was accepted first is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an empty upload memory (docs/rules.md §9). Options are read per upload. `claim` takes an upload's key. */
-export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>) {
-  const windowMs = () => options.duplicateWindowSeconds * 1000;
+/** Creates an empty upload memory (docs/rules.md §9). */
+export function createUploadMemory(clock: Clock) {
   const acceptedAt = createLruMap<string, number>(MAX_REMEMBERED);
   // This map cannot grow indefinitely, because the server limits the number of uploads in progress.
   const inProgress = new Map<string, number>();
 
-  const isAccepted = (key: string) => {
+  const isAccepted = (key: string, windowMs: number) => {
     const at = acceptedAt.peek(key);
-    return at !== undefined && Math.abs(clock() - at) < windowMs();
+    return at !== undefined && Math.abs(clock() - at) < windowMs;
   };
 
-  const claim = (key: string, force: boolean, isPeek = false): UploadVerdict => {
+  const begin = ({ force, windowMs, isPeek = false, ...upload }: UploadAttempt): UploadVerdict => {
+    const key = uploadKey(upload);
     const running = inProgress.get(key) ?? 0;
-    if (!force && windowMs() > 0) {
+    if (!force && windowMs > 0) {
       if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
-      if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
+      if (isAccepted(key, windowMs)) return { verdict: 'duplicate', because: 'accepted' };
     }
     if (isPeek) return { verdict: 'first', finish: () => undefined };
     inProgress.set(key, running + 1);
@@ -69,5 +70,5 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
       },
     };
   };
-  return { claim, begin: (attempt: UploadAttempt) => claim(uploadKey(attempt), attempt.force, attempt.isPeek) };
+  return { begin };
 }

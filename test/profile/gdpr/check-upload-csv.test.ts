@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../../src/gdpr/check-upload-csv.ts';
+import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from '../../../src/profile/gdpr/check-upload-csv.ts';
 
 const check = (content: string, limits = {}) => checkUploadCsv(content, { maxRows: 100, ...limits });
 const faults = (content: string, limits = {}) =>

@@ -1,9 +1,5 @@
-import type { Operation } from '../model/operation.ts';
-import type { Violation } from '../model/violation.ts';
-import { parseExact } from '../lib/exact-json.ts';
-import { survives } from './compile/decode-parameters.ts';
-import { type Item, itemPlace, itemsOf, type ParameterValues, toArray, toObject } from './values.ts';
-import { responseViolation } from './violations.ts';
+import type { Finding, SemanticRule } from '../contract/rules.ts';
+import { type Item, itemsOf, type ParameterValues, toArray, toObject } from '../contract/values.ts';
 
 /** Requires that `listCount` equal the number of items in `list`. */
 const listCount: SemanticRule = {
@@ -240,7 +236,8 @@ function onlyTypes(name: string, ...types: readonly (typeof NODE_TYPES)[number][
   };
 }
 
-const RULES: readonly SemanticRule[] = [
+/** The semantic rules that the contract can list under `x-semantic-rules` (docs/rules.md §7). */
+export const SEMANTIC_RULES: readonly SemanticRule[] = [
   listCount,
   envelopeCounts,
   pageWithinCount,
@@ -260,113 +257,6 @@ const RULES: readonly SemanticRule[] = [
   // Comments on ideas have the type `ideacomment`.
   onlyTypes('only-comments', 'comment', 'ideacomment'),
 ];
-
-/** The semantic rules that the contract can list under `x-semantic-rules` (docs/rules.md §7). */
-export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
-
-/** A subset of an operation's rules. Bit `1 << index` is set if the subset contains the rule with that index. */
-type RuleSet = number;
-
-/**
- * Returns the operation's rules that apply to a request with the given parameters. A rule does not apply if a
- * projection may have removed a field that the rule reads.
- */
-export function applicableRules({ semanticRules }: Operation, parameters: ParameterValues): RuleSet {
-  let rules = 0;
-  semanticRules.forEach((name, index) => {
-    const rule = SEMANTIC_RULES.get(name);
-    if (rule === undefined || rule.appliesTo?.(parameters) === false) return;
-    if (rule.reads.every((field) => survives(parameters.projection, field))) rules |= 1 << index;
-  });
-  return rules;
-}
-
-/** Returns JSON pointers to the response values that the given rules read. `*` stands for all elements of an array. */
-export function excerptOfRules({ semanticRules, itemsAt }: Operation, rules: RuleSet): readonly string[] {
-  const item = itemPlace(itemsAt);
-  return semanticRules.flatMap((name, index) =>
-    (rules & (1 << index)) === 0 ? [] : (SEMANTIC_RULES.get(name)?.excerpt(item) ?? []),
-  );
-}
-
-/** The maximum number of findings per rule. Without a limit, a rule could report every item in a long list. */
-const MAX_FINDINGS = 500;
-
-/** A response body for the semantic rules. */
-interface ReadBody {
-  /** The parsed body, in which integers above 2^53 are rounded. */
-  readonly json: unknown;
-  /** The text of the body as UTF-8. Undefined if it is not known. */
-  readonly bytes?: Buffer | undefined;
-}
-
-/**
- * Checks a response against its operation's semantic rules. A finding is omitted if it merely follows from a schema
- * violation, either at the same location or in a field that the rule reads.
- */
-export function checkSemantics(
-  operation: Operation,
-  parameters: ParameterValues,
-  { json, bytes }: ReadBody,
-  broken: readonly Violation[],
-): Violation[] {
-  const rules = applicableRules(operation, parameters);
-  return operation.semanticRules.flatMap((name, index) => {
-    const rule = (rules & (1 << index)) === 0 ? undefined : SEMANTIC_RULES.get(name);
-    if (rule === undefined) return [];
-    // A requested id that a number can represent is never equal to a rounded one.
-    const isRounded = bytes !== undefined && !Number.isSafeInteger(Number(rule.requestedId?.(parameters) ?? 0));
-    return rule
-      .check(isRounded ? parseExact(bytes) : json, operation, parameters)
-      .slice(0, MAX_FINDINGS)
-      .filter(({ at }) => !followsFrom(broken, rule, at))
-      .map(({ at, message }) =>
-        responseViolation(rule.isAdvisory === true ? 'advisory' : 'semantic', 'body', at, name, message),
-      );
-  });
-}
-
-function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: string): boolean {
-  if (broken.length === 0) return false;
-  const item = at.slice(0, at.lastIndexOf('/'));
-  const read = reads.map((field) => `${item}/${field}`);
-  return broken.some((violation) => isWithin(at, violation.at) || read.some((place) => isWithin(violation.at, place)));
-}
-
-const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
-
-/** A violation found by a semantic rule: a JSON pointer and a sentence that contains no values from the response. */
-interface Finding {
-  readonly at: string;
-  readonly message: string;
-}
-
-/**
- * A rule about the meaning of a response, which JSON Schema cannot express. A rule's functions must not throw, even
- * when the response violates its schema.
- */
-interface SemanticRule {
-  readonly name: string;
-  /** What the rule requires, for readers of the console's API docs and of docs/contract.md. */
-  readonly description: string;
-  /** True if the rule only states what is expected. A response that does not meet it is still valid. */
-  readonly isAdvisory?: true;
-  /** The item fields that the rule reads. If a projection may have removed one of them, the rule is skipped. */
-  readonly reads: readonly string[];
-  /**
-   * Returns the requested id, as written in the request, that the rule compares with ids in the response. If a number
-   * cannot represent it, the ids in the body that `check` receives are not rounded but strings of digits.
-   */
-  readonly requestedId?: (parameters: ParameterValues) => string | undefined;
-  /** Returns whether the rule applies to a request with the given parameters. By default, it always applies. */
-  readonly appliesTo?: (parameters: ParameterValues) => boolean;
-  /**
-   * Returns JSON pointers to all values that `check` reads. If `check` reads only the type or the length of a value, no
-   * pointers to the values inside it are needed. `item` is the pointer to the operation's items.
-   */
-  readonly excerpt: (item: string) => readonly string[];
-  readonly check: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
-}
 
 /** JSON pointers to the actions that `actionsOf` can return. */
 const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];

@@ -1,14 +1,30 @@
-import type { ErrorDetail } from '../errors/gateway-error.ts';
-import { valueAt } from '../lib/json-pointer.ts';
-import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
+import type { ErrorKind } from '../../errors/catalogue.ts';
+import type { ErrorDetail } from '../../errors/gateway-error.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
+import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './options.ts';
 
 /** The parent comment's visibility. If `known` is true and `visibility` is undefined, the parent comment is public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
+/** The errors of the three documented reasons for refusing a comment. */
+export const COMMENT_ERRORS = {
+  visibility_not_inherited: {
+    code: 'visibility_not_inherited',
+    status: 400,
+    title: 'Visibility is inherited and cannot change',
+  },
+  recipients_without_visibility: {
+    code: 'recipients_without_visibility',
+    status: 400,
+    title: 'Recipients require the visibility "recipients"',
+  },
+  visibility_not_permitted: { code: 'visibility_not_permitted', status: 400, title: 'Visibility not permitted' },
+} as const satisfies Record<string, ErrorKind>;
+
 /** One of the three documented reasons for refusing a comment with status 400. */
 interface CommentRefusal {
-  readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
+  readonly code: keyof typeof COMMENT_ERRORS;
   readonly message: string;
   readonly detail: ErrorDetail;
 }

@@ -1,24 +1,24 @@
-import { type UploadMemory, uploadKey, type UploadVerdict } from './upload-memory.ts';
+import { type UploadAttempt, type UploadMemory, uploadKey, type UploadVerdict } from './upload-memory.ts';
 
-/** Claims uploads on behalf of all processes or gateways. */
+/** Claims uploads on behalf of all gateways. */
 export interface UploadClaims {
   /**
    * Claims the upload with this key, which is a hash, or only checks it if `isPeek` is true. Rejects if the other
-   * processes or gateways cannot be reached.
+   * gateways cannot be reached.
    */
-  claim(key: string, force: boolean, isPeek?: boolean): Promise<UploadVerdict>;
+  claim(key: string, attempt: Pick<UploadAttempt, 'force' | 'windowMs' | 'isPeek'>): Promise<UploadVerdict>;
 }
 
 /**
- * Refuses uploads that another process or gateway is forwarding or has recently forwarded. If the others cannot be
- * reached, only this process's own uploads are considered.
+ * Refuses uploads that another gateway is forwarding or has recently forwarded. If the others cannot be reached, only
+ * this gateway's own uploads are considered.
  */
 export function shareUploads(own: UploadMemory, claims: UploadClaims): UploadMemory {
   return {
     async begin(attempt) {
       const local = await own.begin(attempt);
       if (local.verdict === 'duplicate') return local;
-      const shared = await claims.claim(uploadKey(attempt), attempt.force, attempt.isPeek).catch(() => undefined);
+      const shared = await claims.claim(uploadKey(attempt), attempt).catch(() => undefined);
       if (shared?.verdict === 'duplicate') {
         local.finish(undefined);
         return shared;

@@ -1,17 +1,21 @@
 import { describe, expect, it, beforeAll } from 'vitest';
-import { redisUploadClaims } from '../../src/gdpr/redis-upload-claims.ts';
-import { shareUploads, type UploadClaims } from '../../src/gdpr/shared-uploads.ts';
-import { createUploadMemory, type UploadMemory, uploadKey } from '../../src/gdpr/upload-memory.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
-import { sharedBy, startFleet } from '../builders/fleet.ts';
-import { needsProgram } from '../builders/needs-program.ts';
-import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
-import { createTestClock } from '../builders/test-clock.ts';
+import { redisUploadClaims } from '../../../src/profile/gdpr/redis-upload-claims.ts';
+import { shareUploads, type UploadClaims } from '../../../src/profile/gdpr/shared-uploads.ts';
+import { createUploadMemory, type UploadMemory, uploadKey } from '../../../src/profile/gdpr/upload-memory.ts';
+import { exampleAnswer } from '../../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { sharedBy, startFleet } from '../../builders/fleet.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
 
-const options = { duplicateWindowSeconds: 600 };
-const attempt = { caller: 'user admin', content: Buffer.from('{"content":"username\\nalice"}'), force: false };
-const ownMemory = () => createUploadMemory(createTestClock(), options);
+const attempt = {
+  caller: 'user admin',
+  content: Buffer.from('{"content":"username\\nalice"}'),
+  force: false,
+  windowMs: 600_000,
+};
+const ownMemory = () => createUploadMemory(createTestClock());
 
 /** Begins an upload and, unless it is a duplicate, finishes it with a status. */
 async function uploadTo(memory: UploadMemory, status: number | undefined, force = false): Promise<string> {
@@ -30,7 +34,9 @@ describe('uploads that several processes share', () => {
 
   it('are refused if another process forwards or has forwarded the same', async () => {
     const primary = ownMemory();
-    const claims: UploadClaims = { claim: (key, force) => Promise.resolve(primary.claim(key, force)) };
+    const claims: UploadClaims = {
+      claim: (_key, { force }) => Promise.resolve(primary.begin({ ...attempt, force })),
+    };
     const [one, other] = [shareUploads(ownMemory(), claims), shareUploads(ownMemory(), claims)];
     const running = await one.begin(attempt);
     expect(await uploadTo(other, 201)).toBe('in flight');
@@ -62,7 +68,7 @@ needsProgram('redis', 'uploads through several gateways', (path) => {
   it('are refused by every gateway, and are recognized again after a failed one', async () => {
     const gateways = await startFleet(2, server, upstream);
     const [one, other] = gateways.map((gateway) =>
-      shareUploads(ownMemory(), redisUploadClaims(sharedBy(gateway).redis, options)),
+      shareUploads(ownMemory(), redisUploadClaims(sharedBy(gateway).redis)),
     );
     if (one === undefined || other === undefined) throw new Error('no gateways');
     const running = await one.begin(attempt);

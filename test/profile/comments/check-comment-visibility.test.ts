@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { checkCommentVisibility, type CommentWrite } from '../../src/comments/check-comment-visibility.ts';
-import { toCommentsOptions } from '../../src/comments/comments-options.ts';
+import { checkCommentVisibility, type CommentWrite } from '../../../src/profile/comments/check-comment-visibility.ts';
+import { options, privateValues } from '../../../src/profile/comments/options.ts';
+import { withSchemaDefaults } from '../../../src/config/configurable.ts';
+import type { PlainObject } from '../../../src/lib/plain-object.ts';
 
+const DEFAULTS = withSchemaDefaults(options as unknown as PlainObject, undefined) as CommentWrite['options'];
 const everything = () => true;
 const check = (body: unknown, changes: Partial<CommentWrite> = {}) =>
   checkCommentVisibility({
     body,
     parentVisibility: { known: false },
     grants: everything,
-    options: toCommentsOptions(),
+    options: DEFAULTS,
     ...changes,
   });
 const codes = (body: unknown, changes: Partial<CommentWrite> = {}) => check(body, changes).map(({ code }) => code);
@@ -76,7 +79,7 @@ describe('visibility_not_permitted', () => {
   });
 
   it('uses the configured names', () => {
-    const options = toCommentsOptions({ visibilityOptions: { mods: 'toModerators' } });
+    const options = { visibilityOptions: privateValues({ visibilityOptions: { mods: 'toModerators' } }) };
     expect(codes({ visibility: 'mods' }, { ...holding(), options })).toEqual(['visibility_not_permitted']);
     expect(codes({ visibility: 'moderators' }, { ...holding(), options })).toEqual([]);
   });

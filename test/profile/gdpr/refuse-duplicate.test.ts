@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
-import { createUploadMemory } from '../../../src/gdpr/upload-memory.ts';
-import { isForced, refuseDuplicate } from '../../../src/pipeline/stages/refuse-duplicate.ts';
+import { createUploadMemory } from '../../../src/profile/gdpr/upload-memory.ts';
+import { isForced, refuseDuplicate } from '../../../src/profile/gdpr/refuse-duplicate.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -22,14 +22,14 @@ const created = replyWith({ fileId: 1 }, { status: 201 });
 const body = Buffer.from('{"content":"username\\nalice"}');
 
 function uploading(next = createNext(created)) {
-  const uploads = createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 });
-  const handle = stageIn(refuseDuplicate(uploads), plannedWith(upload), next);
+  const uploads = createUploadMemory(createTestClock());
+  const handle = stageIn(refuseDuplicate(uploads, 600_000), plannedWith(upload), next);
   return { next, send: (parts: ExchangeParts = {}) => handle(exchangeWith({ body, ...parts })) };
 }
 
 describe('refuse-duplicate', () => {
   it('has work only for uploads, and none in observe mode', () => {
-    const stage = refuseDuplicate(createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 }));
+    const stage = refuseDuplicate(createUploadMemory(createTestClock()), 600_000);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...upload, transparent: true }))).toBeUndefined();
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createUploadMemory, type UploadAttempt } from '../../src/gdpr/upload-memory.ts';
+import { createUploadMemory, type UploadAttempt } from '../../../src/profile/gdpr/upload-memory.ts';
 
 const content = Buffer.from('{"content":"email\\na@example.org"}');
 
 function memoryAt(now: number, duplicateWindowSeconds = 600) {
   const time = { now };
-  const memory = createUploadMemory(() => time.now, { duplicateWindowSeconds });
+  const memory = createUploadMemory(() => time.now);
   const begin = (changes: Partial<UploadAttempt> = {}) =>
-    memory.begin({ caller: 'admin', content, force: false, ...changes });
+    memory.begin({ caller: 'admin', content, force: false, windowMs: duplicateWindowSeconds * 1000, ...changes });
   const upload = (status: number | undefined, changes: Partial<UploadAttempt> = {}) => {
     const verdict = begin(changes);
     if (verdict.verdict === 'first') verdict.finish(status);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis, RedisScript } from '../redis/connect-redis.ts';
-import type { GdprOptions } from './gdpr-options.ts';
+import type { Redis, RedisScript } from '../../redis/connect-redis.ts';
 import type { UploadClaims } from './shared-uploads.ts';
 
 /**
@@ -29,16 +28,12 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`,
 };
 
-/** Uses Redis to store claims on uploads. The options are read again for each upload. */
-export function redisUploadClaims(
-  redis: Pick<Redis, 'key' | 'run'>,
-  options: Pick<GdprOptions, 'duplicateWindowSeconds'>,
-): UploadClaims {
+/** Uses Redis to store claims on uploads. */
+export function redisUploadClaims(redis: Pick<Redis, 'key' | 'run'>): UploadClaims {
   return {
-    async claim(hashed, force, isPeek = false) {
+    async claim(hashed, { force, isPeek = false, windowMs }) {
       const key = redis.key('upload', hashed);
       const holder = randomUUID();
-      const windowMs = Math.round(options.duplicateWindowSeconds * 1000);
       const claim = () =>
         isPeek ? redis.run(READ, [key], []) : redis.run(CLAIM, [key], [holder, String(MAX_UPLOAD_MS)]);
       const held = windowMs > 0 ? String(await claim()) : '';
@@ -49,7 +44,7 @@ export function redisUploadClaims(
         verdict: 'first',
         finish(status) {
           const isAccepted = status !== undefined && status >= 200 && status < 300;
-          redis.run(FINISH, [key], [holder, isAccepted ? String(windowMs) : '0']).catch(() => undefined);
+          redis.run(FINISH, [key], [holder, isAccepted ? String(Math.round(windowMs)) : '0']).catch(() => undefined);
         },
       };
     },

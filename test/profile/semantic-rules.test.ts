@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { PROFILE } from '../../src/profile.ts';
 import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
-import { checkSemantics, SEMANTIC_RULES } from '../../src/contract/semantic-rules.ts';
+import { checkSemantics } from '../../src/contract/check-semantics.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { createScanResponse } from '../../src/pipeline/scan-response.ts';
 import { openScanner } from '../../src/scanner/open-scanner.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exchangeWith, violationWith } from '../builders/exchange.ts';
-import { bent, contract, document, example, found, judge, operation as operationOf } from './sample.ts';
+import { bent, contract, document, example, found, judge, operation as operationOf } from '../contract/sample.ts';
 
 /** Returns the bytes of an example with the given JSON text at a path. */
 const bytesOf = (json: unknown, path: string, text: string) =>
@@ -290,6 +291,7 @@ function judgeExcerpt({ rule, operation: id, query }: Case, json: unknown): Resp
   const scan = createScanResponse(
     { ...contract, checkResponse: (...parts) => (findings = contract.checkResponse(...parts)) },
     openScanner(DEFAULT_JSON_LIMITS),
+    PROFILE.items,
   );
   const operation = { ...operationOf(id), semanticRules: [rule] };
   const path = operation.parameters.filter(({ location }) => location === 'path');
@@ -309,7 +311,7 @@ describe.each(CASES)('the rule $rule on $operation (docs/rules.md §7)', (one) =
 
   it(`reports ${at}`, () => {
     const { violations, reported } = judge(operation, broken, more);
-    const category = SEMANTIC_RULES.get(rule)?.isAdvisory === true ? 'advisory' : 'semantic';
+    const category = contract.semanticRules.get(rule)?.isAdvisory === true ? 'advisory' : 'semantic';
     expect([...violations, ...reported]).toMatchObject([{ category, location: 'body', keyword: rule, at }]);
     expect(violations).toHaveLength(category === 'semantic' ? 1 : 0);
   });
@@ -330,8 +332,8 @@ describe.each(CASES)('the rule $rule on $operation (docs/rules.md §7)', (one) =
 describe('semantic rules', () => {
   it('are all in use, and all are tested here', () => {
     const used = new Set(contract.operations.flatMap((operation) => operation.semanticRules));
-    expect([...SEMANTIC_RULES.keys()].filter((name) => !used.has(name))).toEqual([]);
-    expect([...SEMANTIC_RULES.keys()].filter((name) => !CASES.some(({ rule }) => rule === name))).toEqual([]);
+    expect([...contract.semanticRules.keys()].filter((name) => !used.has(name))).toEqual([]);
+    expect([...contract.semanticRules.keys()].filter((name) => !CASES.some(({ rule }) => rule === name))).toEqual([]);
   });
 
   it.each([null, 5, 'text', [], {}, [null], { list: {} }, { list: [null, 5] }, { actions: 'x' }, { result: [] }])(
@@ -418,7 +420,7 @@ describe('semantic rules', () => {
   });
 
   it('compare a node above 2^53 digit by digit after a scan', () => {
-    const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+    const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS), PROFILE.items);
     const one = operationOf('unmarkFavorite');
     const bytes = bytesOf(example('unfavorite'), 'result.favoriteAction.node.id', '9007199254740993');
     const scanned = (nodeId: string) => {
@@ -467,6 +469,8 @@ it('the findings of a rule that every item of a long list violates are limited',
   });
   const list = Array.from({ length: 20_000 }, () => ({ type: 'question' }));
   const articles = { ...operationOf('listArticles'), semanticRules: ['only-kbentry'] };
-  expect(checkSemantics(articles, exchangeWith().values(), { json: { list } }, broken)).toHaveLength(500);
+  expect(
+    checkSemantics(contract.semanticRules, articles, exchangeWith().values(), { json: { list } }, broken),
+  ).toHaveLength(500);
   expect(compared).toBe(500);
 });

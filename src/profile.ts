@@ -1,0 +1,27 @@
+import type { Profile } from './contract/profile.ts';
+import { BASE_PATH } from './profile/base-path.ts';
+import { comments } from './profile/comments/comments.ts';
+import { commentVisibility } from './profile/comments/comment-visibility.ts';
+import { gdpr } from './profile/gdpr/gdpr.ts';
+import { gdprCsv } from './profile/gdpr/gdpr-csv.ts';
+import { issueTracker } from './profile/issue-tracker.ts';
+import { findOwner, nodes } from './profile/ownership.ts';
+import { PATH_WORDS } from './profile/path-words.ts';
+import { purgedBy } from './profile/purged-by.ts';
+import { SEMANTIC_RULES } from './profile/semantic-rules.ts';
+
+/** The configuration keys of the community Q&A API, and the stages that belong to them. */
+export const PROFILE_FEATURES = [gdpr, comments, issueTracker] as const;
+
+/** The profile of the community Q&A API. */
+export const PROFILE: Profile = {
+  basePath: BASE_PATH,
+  semanticRules: SEMANTIC_RULES,
+  requestRules: [gdprCsv, commentVisibility],
+  pathWords: PATH_WORDS,
+  // The server answers 401, 403 or 404, depending on the credential, and never does anything.
+  probePath: `${BASE_PATH}jobs/gdpr/0.json`,
+  items: nodes,
+  findOwner,
+  purgedBy,
+};
