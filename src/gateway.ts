@@ -23,6 +23,7 @@ import { createReload, type Reload } from './assembly/reload.ts';
 import { createDriftWatch, type DriftWatch } from './assembly/features/watch-drift.ts';
 import { logBaseline } from './assembly/features/baseline.ts';
 import { versionOfKey } from './cache/stored-page.ts';
+import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
 import type { SettingsReading } from './config/load-settings.ts';
 import { packageVersion } from './files/package-root.ts';
@@ -57,6 +58,8 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
+  /** The features with which the settings were read. Defaults to those of Portico. */
+  readonly features?: readonly Feature[];
   /** True if the gateway is only inspected and never serves requests. Such a gateway does not connect to Redis. */
   readonly isInspected?: boolean;
   /** Reads the settings for a reload from the sources used at startup. If undefined, every reload is refused. */
@@ -129,7 +132,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     env: given.env ?? process.env,
     logStream: log.stream,
     random: given.random ?? Math.random,
-    features: FEATURES,
+    features: given.features ?? FEATURES,
   };
   const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
   const loaded = loadStart(settings, sources);

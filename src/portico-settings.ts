@@ -4,12 +4,13 @@ import {
   type SettingsReading,
   type SettingsSources,
 } from './config/load-settings.ts';
-import type { Settings } from './config/settings.ts';
+import type { Product, Settings } from './config/settings.ts';
 import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './contract/contract-options.ts';
 import { FEATURES } from './features.ts';
 import { PROFILE } from './profile.ts';
 
-const PORTICO = { profile: PROFILE, features: FEATURES };
+/** The profile and the features of Portico. */
+export const PORTICO: Product = { profile: PROFILE, features: FEATURES };
 
 /** Loads the configuration of Portico with all its features; see `config/load-settings.ts`. */
 export const loadSettings = (sources: SettingsSources): Settings => load(sources, PORTICO);

@@ -129,6 +129,7 @@ const FOLDERS = [
   'interfaces',
   'readme',
   'rules',
+  'second-contract',
   'security',
   'trust',
 ];

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { configSchema } from '../src/config/config-schema.ts';
-import { FEATURES } from '../src/features.ts';
+import { PORTICO, loadSettings } from '../src/portico-settings.ts';
 import { VARIABLES } from '../src/config/config-sources.ts';
-import { loadSettings } from '../src/portico-settings.ts';
 import { readText, sectionOf, tableBy } from './readme/tables.ts';
 
 /** Part of the configuration schema, with the members that this test reads. */
@@ -22,7 +21,7 @@ function leaves({ properties }: SchemaPart, trail: readonly string[] = []): stri
 
 describe('the page of the configuration', () => {
   const page = readText('docs/configuration.md');
-  const schema: SchemaPart = configSchema(FEATURES);
+  const schema: SchemaPart = configSchema(PORTICO);
   const reference = tableBy(page, 'key');
   const folder = mkdtempSync(join(tmpdir(), 'portico-configuration-page-'));
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../src/config/config-schema.ts';
-import { FEATURES } from '../src/features.ts';
+import { PORTICO } from '../src/portico-settings.ts';
 import { isPlainObject } from '../src/lib/plain-object.ts';
 import type { PorticoConfig } from '../src/portico.ts';
 
@@ -78,7 +78,7 @@ function keysOf(schema: unknown): string[] {
 }
 
 describe('PorticoConfig', () => {
-  const schema = configSchema(FEATURES);
+  const schema = configSchema(PORTICO);
 
   it('has exactly the keys of the configuration', () => {
     expect(Object.keys(TOP).toSorted()).toEqual(keysOf(schema));

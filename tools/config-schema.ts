@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { configSchema } from '../src/config/config-schema.ts';
-import { FEATURES } from '../src/features.ts';
+import { PORTICO } from '../src/portico-settings.ts';
 import { readCommandLine } from './command-line.ts';
 
 const HELP = `Writes config/portico.schema.json, the schema that editors check config/portico.yaml with.
@@ -14,7 +14,7 @@ Usage: node tools/config-schema.ts [FLAGS]
 
 const path = join(import.meta.dirname, '..', 'config', 'portico.schema.json');
 const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: false } });
-const fresh = await format(JSON.stringify(configSchema(FEATURES)), { parser: 'json', printWidth: 120 });
+const fresh = await format(JSON.stringify(configSchema(PORTICO)), { parser: 'json', printWidth: 120 });
 const stale = !existsSync(path) || readFileSync(path, 'utf8') !== fresh;
 if (stale && values.check) {
   console.error('config/portico.schema.json is stale: run node tools/config-schema.ts');

@@ -14,7 +14,7 @@ import type { Services } from './assemble-services.ts';
  * to fail. Returns a function that cancels the request.
  */
 export function probeUpstream(
-  { embedded, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'upstream'>,
+  { embedded, profile, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'profile' | 'upstream'>,
   { upstream, logger }: Pick<Services, 'upstream' | 'logger'>,
   operations: readonly Operation[],
   authorization: string | undefined,
@@ -34,7 +34,7 @@ export function probeUpstream(
     try {
       const response = await upstream.exchange(probe);
       const fields = { probe: target, status: response.status };
-      const problem = problemOf(response);
+      const problem = problemOf(response, profile.basePath);
       if (problem === undefined) logger.info(fields, 'the upstream responds to the startup probe');
       else logger.warn(fields, `the upstream responds to the startup probe, but ${problem}`);
     } catch (error) {
@@ -53,10 +53,10 @@ function probedPath(operations: readonly Operation[]): string | undefined {
   )?.path;
 }
 
-function problemOf(response: UpstreamResponse): string | undefined {
+function problemOf(response: UpstreamResponse, basePath: string): string | undefined {
   const { status, headers } = response;
   if (status >= 500) return 'it reports a server error';
-  if (status >= 400 || status < 200 || status >= 300) return statusHint(status);
+  if (status >= 400 || status < 200 || status >= 300) return statusHint(status, basePath);
   const isHtml =
     /^\s*(?:text\/html|application\/xhtml)/i.test(headerValue(headers, 'content-type') ?? '') ||
     errorShape(response) === 'html';

@@ -6,7 +6,7 @@ import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { INSTEAD_OF_WORKERS } from './config-sources.ts';
 import { asFileSchema } from './configurable.ts';
-import type { ConfigProblem, Configurable } from './settings.ts';
+import type { ConfigProblem, Product } from './settings.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import { meantKey, schemaMessage, withoutMisspelled } from '../lib/schema-message.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
@@ -40,7 +40,7 @@ const closed = (properties: object, description?: string) => ({
  * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the engine's parts and for
  * the features.
  */
-export function configSchema(features: readonly Configurable[]): Record<string, unknown> {
+export function configSchema({ features, profile }: Product): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'portico:/config/portico.schema.json',
@@ -56,7 +56,7 @@ export function configSchema(features: readonly Configurable[]): Record<string, 
       publicBasePath: {
         type: 'string',
         pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
-        description: 'The path prefix that clients use before /services/v2, for example /qa; without a trailing slash.',
+        description: `The path prefix that clients use before ${profile.basePath}, for example /qa; without a trailing slash.`,
       },
       publicOrigin: {
         type: 'string',
@@ -109,7 +109,7 @@ export function configSchema(features: readonly Configurable[]): Record<string, 
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
-      undocumented: undocumentedSchema,
+      undocumented: undocumentedSchema(profile.basePath),
       contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
       proxyStatusHeader: {
         type: 'boolean',
@@ -145,7 +145,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   '/workers': INSTEAD_OF_WORKERS,
 };
 
-const compile = (features: readonly Configurable[]) =>
+const compile = (product: Product) =>
   new Ajv2020({
     allErrors: true,
     strict: true,
@@ -158,20 +158,20 @@ const compile = (features: readonly Configurable[]) =>
     validateSchema: false,
     meta: false,
     code: { optimize: false },
-  }).compile(configSchema(features));
+  }).compile(configSchema(product));
 
 // Compiling the schema takes a tenth of a second, and some commands read no configuration.
-const compiled = new WeakMap<readonly Configurable[], ReturnType<typeof compile>>();
+const compiled = new WeakMap<Product, ReturnType<typeof compile>>();
 
 /** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
-export function checkConfig(value: unknown, features: readonly Configurable[]): readonly ConfigProblem[] {
-  const validate = compiled.get(features) ?? compile(features);
-  compiled.set(features, validate);
+export function checkConfig(value: unknown, product: Product): readonly ConfigProblem[] {
+  const validate = compiled.get(product) ?? compile(product);
+  compiled.set(product, validate);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
   return withoutMisspelled(relevantErrors(errors), errors)
     .slice(0, MAX_PROBLEMS)
-    .map((error) => toProblem(error, features));
+    .map((error) => toProblem(error, product));
 }
 
 function isRegex(text: string): boolean {
@@ -212,7 +212,7 @@ function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
   return error.keyword === 'const' || (error.keyword === 'type' && error.instancePath === choice.instancePath);
 }
 
-function toProblem(error: ErrorObject, features: readonly Configurable[]): ConfigProblem {
+function toProblem(error: ErrorObject, product: Product): ConfigProblem {
   const params: Record<string, unknown> = error.params;
   if (error.keyword === 'additionalProperties') {
     const key = String(params['additionalProperty']);
@@ -220,7 +220,7 @@ function toProblem(error: ErrorObject, features: readonly Configurable[]): Confi
     const replaced = REMOVED[pointer];
     if (replaced !== undefined) return { pointer, message: 'is no longer a key', suggestion: replaced };
     const near = meantKey(error);
-    const elsewhere = near ?? placeOfKey(key, configSchema(features));
+    const elsewhere = near ?? placeOfKey(key, configSchema(product));
     const meant = near === undefined ? `/${elsewhere?.replaceAll('.', '/')}` : `${error.instancePath}/${near}`;
     return {
       pointer,

@@ -154,13 +154,15 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-function basePathFaults(settings: Settings): ConfigProblem[] {
-  if (!settings.publicBasePath.startsWith('/services/')) return [];
+function basePathFaults({ profile, publicBasePath }: Settings): ConfigProblem[] {
+  const base = profile.basePath.slice(0, -1);
+  const [, first = ''] = base.split('/');
+  if (!publicBasePath.startsWith(`/${first}/`) && publicBasePath !== base) return [];
   return [
     {
       pointer: '/publicBasePath',
-      message: 'is the path prefix of /services/v2, not /services/v2 itself',
-      suggestion: 'omit it if clients call /services/v2 at the root',
+      message: `is the path prefix of ${base}, not ${base} itself`,
+      suggestion: `omit it if clients call ${base} at the root`,
     },
   ];
 }
@@ -262,8 +264,8 @@ export function redactionFaults(
       const own = settings.operations[id]?.checks?.permissions !== undefined;
       return own ? `/operations/${escapePointer(id)}/checks/permissions` : '/checks/permissions';
     });
-  const message = `is enforce, but the mode ${settings.mode.name} does not remove private fields from comments`;
-  const suggestion = 'mode: staging, or permissions: report on operations that return comments';
+  const message = `is enforce, but the mode ${settings.mode.name} does not remove private fields from responses`;
+  const suggestion = 'mode: staging, or permissions: report on operations that return private fields';
   return [...new Set(pointers)].map((pointer) => Object.assign({ message, suggestion }, settings.placeOf(pointer)));
 }
 

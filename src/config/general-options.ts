@@ -69,8 +69,8 @@ export const referenceSchema = {
   },
 };
 
-/** The JSON Schema for the `undocumented` configuration key. */
-export const undocumentedSchema = {
+/** Returns the JSON Schema for the `undocumented` configuration key of an API with the given base path. */
+export const undocumentedSchema = (basePath: string) => ({
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -85,15 +85,15 @@ export const undocumentedSchema = {
           method: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', '*'] },
           path: {
             type: 'string',
-            pattern: '^/services/v2/[^?#\\s]+$',
-            description: 'A path under /services/v2/; {name} matches one segment, and a trailing /** everything below.',
+            pattern: `^${RegExp.escape(basePath)}[^?#\\s]+$`,
+            description: `A path under ${basePath}; {name} matches one segment, and a trailing /** everything below.`,
           },
           permission: { type: 'string', minLength: 1, description: 'The permission that the caller must have.' },
         },
       },
     },
   },
-};
+});
 
 /**
  * The `listen.tls` configuration key. If it is set, the public side accepts only TLS connections. Paths are absolute.

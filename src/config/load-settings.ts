@@ -31,7 +31,7 @@ import { crossFaults } from './cross-faults.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
-import type { ConfigProblem, Configurable, OperationSettings, Origin, Place, Product, Settings } from './settings.ts';
+import type { ConfigProblem, OperationSettings, Origin, Place, Product, Settings } from './settings.ts';
 
 /** The sources of the configuration. */
 export interface SettingsSources {
@@ -78,7 +78,6 @@ export function loadSettings(sources: SettingsSources, product: Product): Settin
 
 /** Reads the configuration. Reading continues after an error so that all errors are reported together. */
 export function readSettings(sources: SettingsSources, product: Product): SettingsReading {
-  const { features } = product;
   const file =
     sources.given === undefined
       ? readConfigFile(configPath(sources.env, sources.cwd), sources.cwd)
@@ -107,8 +106,8 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
   const isReplaced = ({ pointer }: ConfigProblem) => !placeholders.some((one) => one.pointer === pointer);
   // If the file cannot be read, only the values of variables and flags are known.
   const isKnown = ({ pointer }: ConfigProblem) => file.faults.length === 0 || overrideAt(pointer) !== undefined;
-  const problems = [...placeholders, ...checkConfig(raw, features).filter(isReplaced)].filter(isKnown);
-  const valid = validPart(raw, problems, features);
+  const problems = [...placeholders, ...checkConfig(raw, product).filter(isReplaced)].filter(isKnown);
+  const valid = validPart(raw, problems, product);
   const read = toSettings(valid ?? {}, {
     file: file.name,
     folder: file.folder,
@@ -154,14 +153,10 @@ const NAMES_FILES = /^\/(?:roles|contract)(?:\/|$)/;
 
 // Removing the invalid values may make another value invalid. In that case, the whole configuration is ignored: the
 // result is undefined.
-function validPart(
-  raw: PlainObject,
-  problems: readonly ConfigProblem[],
-  features: readonly Configurable[],
-): PlainObject | undefined {
+function validPart(raw: PlainObject, problems: readonly ConfigProblem[], product: Product): PlainObject | undefined {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
-  return checkConfig(rest, features).length === 0 ? rest : undefined;
+  return checkConfig(rest, product).length === 0 ? rest : undefined;
 }
 
 // Sorts the errors by source. If the source is a file, it includes the line number.
@@ -282,7 +277,11 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     rewriteUrls: raw['rewriteUrls'] === true,
     reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
-      { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },
+      {
+        ...IDENTITY_DEFAULTS,
+        verifier: embedded ? ('file' as const) : ('upstream' as const),
+        probe: { ...IDENTITY_DEFAULTS.probe, path: place.product.profile.probePath },
+      },
       raw['authentication'],
     ),
     roles: { ...roles, file: resolve(folderOf('/roles/file'), roles.file) },

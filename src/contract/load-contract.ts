@@ -183,7 +183,7 @@ function compileContract(options: ContractOptions, folder: string): Omit<Contrac
     permissions: document['x-permissions'],
     groups: document['x-groups'],
     flags: document['x-flags'],
-    privateOptions: document['x-private-visibility'],
+    privateOptions: document['x-private-visibility'] ?? [],
     fieldPermissions: document['x-field-permissions'],
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),

@@ -140,7 +140,7 @@ export interface OpenApiDocument {
   readonly 'x-permissions': readonly PermissionEntry[];
   readonly 'x-groups': readonly CatalogueEntry[];
   readonly 'x-flags': readonly CatalogueEntry[];
-  readonly 'x-private-visibility': readonly PrivateOption[];
+  readonly 'x-private-visibility'?: readonly PrivateOption[];
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 

@@ -241,7 +241,7 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
   if (fallback !== undefined) return found(fallback, given, findings);
   const { status = 0 } = first ?? {};
   throw new CannotProbe(
-    `no API was found: ${given.basePath}${listPath} gets ${status}; ${statusHint(status) ?? 'check the base path'}`,
+    `no API was found: ${given.basePath}${listPath} gets ${status}; ${statusHint(status, PROFILE.basePath) ?? 'check the base path'}`,
   );
 }
 

@@ -59,7 +59,8 @@ export const IDENTITY_DEFAULTS: IdentityOptions = {
   failures: { limit: 10, windowSeconds: 60, limitPerName: 100, trustSeconds: 86_400, maxPairs: 10_000 },
   hashing: { concurrency: 2, queue: 64 },
   probe: {
-    path: '/services/v2/jobs/gdpr/0.json',
+    // The profile of the API has the default.
+    path: '/',
     validStatuses: [200, 400, 404],
     timeoutMs: 5000,
     concurrency: 8,
@@ -155,7 +156,6 @@ export const identityOptionsSchema = {
           description: 'A path that requires a valid credential but no permission.',
           type: 'string',
           pattern: '^/[!-~]*$',
-          default: IDENTITY_DEFAULTS.probe.path,
         },
         validStatuses: {
           description: 'The statuses that mean that the credential is valid; any other status means that it is not.',

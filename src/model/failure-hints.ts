@@ -36,10 +36,11 @@ export function failureHint({ cause, code }: FailureFacts, schemes = HTTP): stri
 
 /**
  * Returns the most likely explanation for a status that no operation returns if the base address is correct, or
- * undefined for other statuses.
+ * undefined for other statuses. `basePath` is the path under which all of the API's addresses lie.
  */
-export function statusHint(status: number): string | undefined {
-  if (status === 404) return 'the base path is wrong; the URL must end before /services/v2, for example http://host/qa';
+export function statusHint(status: number, basePath: string): string | undefined {
+  if (status === 404)
+    return `the base path is wrong; the URL must end before ${basePath.slice(0, -1)}, for example http://host/qa`;
   if (status >= 300 && status < 400)
     return 'it redirects, for example to a login page or to https; use the target of the redirect';
   return undefined;

@@ -35,7 +35,7 @@ export const permissionsOptionsSchema = {
           description: "Path of a request that returns a node, with {nodeId}; sent with the caller's credential.",
           type: 'string',
           pattern: '^/[!-~]*\\{nodeId\\}[!-~]*$',
-          examples: ['/services/v2/node/{nodeId}.json'],
+          examples: ['/path/of/node/{nodeId}'],
         },
         authorPointer: {
           description: "JSON pointer to the author's name in that response.",

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { FEATURES } from '../../src/features.ts';
 import { RESTART_KEYS, restartFaults } from '../../src/assembly/reload.ts';
 import { settingsOf } from './settings.ts';
 
@@ -10,7 +11,8 @@ describe('the keys that need a restart', () => {
     const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const [, list = ''] = text.split('<!-- restart keys -->');
     const documented = [...(list.split('\n\n')[1] ?? '').matchAll(/^- `([\w.]+)`$/gm)].map(([, key]) => key);
-    expect(documented).toEqual(RESTART_KEYS);
+    const ofFeatures = FEATURES.flatMap(({ name, needsRestart }) => (needsRestart === true ? [name] : []));
+    expect(documented.toSorted()).toEqual([...RESTART_KEYS, ...ofFeatures].toSorted());
   });
 
   it('are each a fault of their own, at the place where the key was set', () => {

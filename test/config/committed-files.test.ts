@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/config-schema.ts';
-import { FEATURES } from '../../src/features.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { operationFaults } from '../../src/config/cross-faults.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
@@ -17,14 +17,14 @@ const uncommented = sample.replaceAll(/^#(?!adminTokenFile)(?=\S| {2})/gm, '');
 
 describe('the committed configuration', () => {
   it('has an up-to-date schema for editors', () => {
-    expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema(FEATURES));
+    expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema(PORTICO));
   });
 
   it('has schemas that are valid under the meta-schema, which is not checked at startup', () => {
     const ajv = new Ajv2020();
-    expect(ajv.validateSchema(configSchema(FEATURES))).toBe(true);
+    expect(ajv.validateSchema(configSchema(PORTICO))).toBe(true);
     expect(ajv.validateSchema(rolesFileSchema)).toBe(true);
-    expect(ajv.validateSchema({ ...configSchema(FEATURES), properties: { mode: { enum: 'strict' } } })).toBe(false);
+    expect(ajv.validateSchema({ ...configSchema(PORTICO), properties: { mode: { enum: 'strict' } } })).toBe(false);
   });
 
   it('does not set a value: all keys are commented out', () => {
@@ -47,7 +47,7 @@ describe('the committed configuration', () => {
   });
 
   it('shows all keys', () => {
-    const { properties } = configSchema(FEATURES) as { properties: object };
+    const { properties } = configSchema(PORTICO) as { properties: object };
     for (const key of Object.keys(properties)) expect(sample).toMatch(new RegExp(`^#${key}:`, 'm'));
   });
 });

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { settingsDigest } from '../../src/config/changed-keys.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
-import { FEATURES } from '../../src/features.ts';
-import { loadSettings } from '../../src/portico-settings.ts';
+import { PORTICO, loadSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { configurationRows } from '../../src/console/create-api.ts';
 import type { Call } from '../builders/call.ts';
@@ -246,7 +245,7 @@ describe('the rows of the configuration', () => {
   });
 
   it('include every configuration key', () => {
-    const { properties } = configSchema(FEATURES) as { properties: object };
+    const { properties } = configSchema(PORTICO) as { properties: object };
     const shown = new Set(configurationRows(base).map(({ key }) => key.split('.')[0]));
     expect(Object.keys(properties).filter((key) => !shown.has(key))).toEqual([]);
   });

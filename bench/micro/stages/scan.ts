@@ -16,7 +16,7 @@ export const scan: Stage = {
     const scanned = () => {
       const found = scanResponse(plan.operation, values, look);
       if (typeof found !== 'object') throw new Error('the page is not proven valid');
-      return { facts: bodyFactsOf(plan, found.json), authors: authorsOf(plan.operation, found.json) };
+      return { facts: bodyFactsOf(plan, found.json), authors: authorsOf(plan, found.json) };
     };
     scanned();
     return { run: scanned };

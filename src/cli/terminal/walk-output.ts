@@ -1,3 +1,4 @@
+import { PROFILE } from '../../profile.ts';
 import { countWords } from '../../report/report-words.ts';
 import { statusHint } from '../../model/failure-hints.ts';
 import type { WalkSummary } from '../../walk/walk.ts';
@@ -113,6 +114,6 @@ function hintOf(status: number, user: string | undefined): string {
   if (status === 401)
     return user === undefined ? ': set --user NAME and PORTICO_PASSWORD' : ': the name or the password is wrong';
   if (status === 403) return user === undefined ? ': set --user NAME' : `: access denied for ${user}`;
-  const hint = statusHint(status);
+  const hint = statusHint(status, PROFILE.basePath);
   return hint === undefined ? '' : `: ${hint}`;
 }

@@ -95,7 +95,7 @@ function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObje
  * Returns the top-level fields of an operation's successful responses, which distinguish a page from an error body sent
  * with status 200. Responses that are arrays have no such fields.
  */
-function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
+export function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
   for (const [status, place] of Object.entries(source.responses)) {
     if (!status.startsWith('2')) continue;

@@ -15,6 +15,7 @@ import {
 } from '../openapi-document.ts';
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import type { ContractRules } from '../rules.ts';
+import { documentedFields } from '../compile/compile-operation.ts';
 
 // Names that an operation cannot have, because they are either reserved metric labels or names of inherited properties.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
@@ -48,7 +49,7 @@ export function checkDocument(document: OpenApiDocument, rules: ContractRules): 
     });
   });
   const permissions = document['x-permissions'].map((entry) => entry.name);
-  document['x-private-visibility'].forEach((option, index) => {
+  document['x-private-visibility']?.forEach((option, index) => {
     if (!permissions.includes(option.permission))
       faults.push(
         unknownName(`/x-private-visibility/${index}/permission`, 'permission', option.permission, permissions),
@@ -92,6 +93,10 @@ function checkOperation(
       faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, known.request));
   if (operation['x-request-rules'] !== undefined && operation.requestBody === undefined)
     faults.push(fault(`${pointer}/x-request-rules`, 'has no effect, because the operation has no requestBody'));
+  const itemsAt = operation['x-items-at'];
+  const members = documentedFields(document, operation);
+  if (itemsAt !== 'body' && itemsAt !== 'elements' && !members.includes(itemsAt))
+    faults.push(unknownName(`${pointer}/x-items-at`, 'member of a successful response', itemsAt, members));
   if (operation['x-requires'])
     faults.push(...checkRequirement(document, operation['x-requires'], `${pointer}/x-requires`));
   return faults;

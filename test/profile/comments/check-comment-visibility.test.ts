@@ -79,9 +79,9 @@ describe('visibility_not_permitted', () => {
   });
 
   it('uses the configured names', () => {
-    const options = { visibilityOptions: privateValues({ visibilityOptions: { mods: 'toModerators' } }) };
-    expect(codes({ visibility: 'mods' }, { ...holding(), options })).toEqual(['visibility_not_permitted']);
-    expect(codes({ visibility: 'moderators' }, { ...holding(), options })).toEqual([]);
+    const named = { visibilityOptions: privateValues({ visibilityOptions: { mods: 'toModerators' } }) };
+    expect(codes({ visibility: 'mods' }, { ...holding(), options: named })).toEqual(['visibility_not_permitted']);
+    expect(codes({ visibility: 'moderators' }, { ...holding(), options: named })).toEqual([]);
   });
 });
 

@@ -1,0 +1,145 @@
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { type Call, callAt } from '../builders/call.ts';
+import { cleanUpAfterFile } from '../builders/clean-up.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { fastHash } from '../builders/fast-roles.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { BOOKSHOP, cashTill } from './bookshop.ts';
+
+const BOOK = { id: 7, title: 'Ulysses', seller: 'sylvia', stock: 3, purchasePrice: 4.5 };
+const NEW = { title: 'Ulysses', isbn: '9780141182803' };
+
+let shop: FakeUpstream;
+let gateway: Gateway;
+beforeAll(async () => {
+  shop = await startFakeUpstream(({ path, method }) => {
+    if (path === '/shop/books' && method === 'GET') return { json: { books: [BOOK], pageCount: 2 } };
+    if (path === '/shop/books/8') return { json: { ...BOOK, id: 8, title: '' } };
+    if (path === '/shop/books/9') return { status: 404, json: { error: 'No such book.' } };
+    if (path.startsWith('/shop/books')) return { status: method === 'POST' ? 201 : 200, json: BOOK };
+    return { json: {} };
+  });
+  const folder = tempFolder();
+  for (const [from, to] of [
+    [join(import.meta.dirname, 'openapi.yaml'), 'openapi.yaml'],
+    [join(packageRoot, 'schemas', 'vendor-extensions.schema.json'), 'vendor-extensions.schema.json'],
+  ] as const)
+    cpSync(from, join(folder, to));
+  const account = async (name: string, roles: readonly string[]) => ({
+    name,
+    roles,
+    passwordHash: await fastHash(name),
+  });
+  const roles = {
+    roles: {
+      anonymous: { permissions: [] },
+      customer: { permissions: ['browse'] },
+      seller: { permissions: ['browse', 'sell', 'see prices'] },
+    },
+    accounts: [await account('carol', ['customer']), await account('sylvia', ['seller'])],
+  };
+  writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles), { mode: 0o600 });
+  const { settings, faults } = readSettings(
+    {
+      env: {},
+      cwd: folder,
+      given: {
+        mode: 'strict',
+        checks: { responses: 'enforce' },
+        contract: { folder },
+        roles: { file: 'roles.json' },
+        listen: { port: 0, adminPort: 0 },
+        ledger: { file: ':memory:' },
+        cashTill: { enabled: false },
+        undocumented: { allow: [{ method: 'GET', path: '/shop/window/{name}' }] },
+      },
+    },
+    { profile: BOOKSHOP, features: [cashTill] },
+  );
+  expect(faults).toEqual([]);
+  gateway = await createGateway(withUpstreamUrl(settings, shop.url), {
+    features: [cashTill],
+    logStream: { write: () => undefined },
+  });
+  cleanUpAfterFile(() => gateway.close());
+});
+
+/** Sends a request to the shop's gateway. Returns the status, the code of the error, if any, and the body. */
+async function ask(target: string, user: string, call: Call = {}) {
+  const { status, headers, json } = await callAt(gateway.publicUrl, target, { user, ...call });
+  return { status, error: (json as { code?: string }).code, json: json as object, cache: headers['cache-status'] };
+}
+
+describe('a gateway for another API', () => {
+  it('checks requests against the contract', async () => {
+    expect(await ask('/shop/books?page=0', 'sylvia')).toMatchObject({ status: 400, error: 'invalid_parameter' });
+    expect(await ask('/shop/books?colour=red', 'sylvia')).toMatchObject({ status: 400, error: 'unknown_parameter' });
+    expect(await ask('/shop/shelves', 'sylvia')).toMatchObject({ status: 404, error: 'not_in_contract' });
+    const without = { method: 'POST', body: { title: 'Ulysses' } };
+    expect(await ask('/shop/books', 'sylvia', without)).toMatchObject({ status: 400, error: 'invalid_body' });
+  });
+
+  it('checks requests and responses against the rules of its profile', async () => {
+    const wrong = { method: 'POST', body: { ...NEW, isbn: '9780141182804' } };
+    expect(await ask('/shop/books', 'sylvia', wrong)).toMatchObject({ status: 400, error: 'invalid_body' });
+    expect(await ask('/shop/books', 'sylvia', { method: 'POST', body: NEW })).toMatchObject({ status: 201 });
+    const { handler } = shop;
+    shop.handler = () => ({ json: { books: [{ ...BOOK, stock: 0 }], pageCount: 1 } });
+    expect(await ask('/shop/books?inStock=true', 'sylvia')).toMatchObject({
+      status: 502,
+      error: 'upstream_invalid_response',
+    });
+    shop.handler = handler;
+  });
+
+  it('refuses a response that violates a schema, and translates errors', async () => {
+    expect(await ask('/shop/books/8', 'sylvia')).toMatchObject({ status: 502, error: 'upstream_invalid_response' });
+    expect(await ask('/shop/books/9', 'sylvia')).toMatchObject({ status: 404, error: 'upstream_not_found' });
+  });
+
+  it('enforces permissions, and ownership as the profile finds it', async () => {
+    const change = { method: 'PUT', body: NEW };
+    expect(await ask('/shop/books', 'carol', { method: 'POST', body: NEW })).toMatchObject({
+      status: 403,
+      error: 'permission_denied',
+    });
+    await ask('/shop/books/7', 'sylvia');
+    expect(await ask('/shop/books/7', 'carol', change)).toMatchObject({ status: 403, error: 'permission_denied' });
+    expect(await ask('/shop/books/7', 'sylvia', change)).toMatchObject({ status: 200 });
+  });
+
+  it('removes private fields for callers who may not see them', async () => {
+    expect((await ask('/shop/books/7', 'carol')).json).not.toHaveProperty('purchasePrice');
+    expect((await ask('/shop/books/7', 'sylvia')).json).toHaveProperty('purchasePrice', 4.5);
+  });
+
+  it('bounds pages', async () => {
+    await ask('/shop/books?page=1', 'carol');
+    expect(await ask('/shop/books?page=3', 'carol')).toMatchObject({ status: 400, error: 'page_out_of_bounds' });
+    expect(await ask('/shop/books?pageSize=500', 'carol')).toMatchObject({
+      status: 400,
+      error: 'page_size_out_of_bounds',
+    });
+  });
+
+  it('stores pages until a write purges them', async () => {
+    await ask('/shop/books?pageSize=5', 'carol');
+    expect((await ask('/shop/books?pageSize=5', 'carol')).cache).toContain('hit');
+    expect(await ask('/shop/books/7', 'sylvia', { method: 'PUT', body: NEW })).toMatchObject({ status: 200 });
+    expect((await ask('/shop/books?pageSize=5', 'carol')).cache).not.toContain('hit');
+  });
+
+  it('disables operations that need a part that the configuration turns off', async () => {
+    expect(await ask('/shop/till', 'sylvia')).toMatchObject({ status: 403, error: 'permission_denied' });
+  });
+
+  it('forwards allowed undocumented paths under the base path', async () => {
+    expect(await ask('/shop/window/left', 'sylvia')).toMatchObject({ status: 200 });
+  });
+});
