@@ -37,7 +37,7 @@ interface FeatureRun {
   readonly running: RunningFeature | undefined;
 }
 
-interface StartParts extends Omit<FeatureContext<unknown>, 'options' | 'operations'> {
+interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options' | 'operations'> {
   readonly contract: Pick<Contract, 'operations' | 'version'>;
 }
 

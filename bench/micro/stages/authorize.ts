@@ -11,7 +11,13 @@ export const authorize: Stage = {
     const { permissions, contract } = start;
     const { ownership, lookUp } = services;
     const off = disabledOperations(settings, contract.operations);
-    const decide = createDecide({ permissions, ownership, lookUp, disabledOperations: off });
+    const decide = createDecide({
+      permissions,
+      ownership,
+      findOwner: settings.profile.findOwner,
+      lookUp,
+      disabledOperations: off,
+    });
     const own = { ...exchange, grants: permissions.grantsOf(exchange.principal) };
     const decision = decide(plan, own);
     if (decision instanceof Promise || decision.verdict !== 'allowed') throw new Error('the caller is not allowed');

@@ -12,6 +12,7 @@ export const logLine: Stage = {
     const stream = { write: (line: string) => void (lines[0] = line) };
     const log = createAccessLog({
       operations: [plan.operation],
+      pathWords: new Set(),
       stream,
       level: 'info',
       clock: systemClock,

@@ -10,7 +10,7 @@ export const scan: Stage = {
   what: 'scanning the bytes; semantic rules, tags, page count and authors',
   paidBy: 'miss',
   prepare: ({ assembly: { gateway }, plan, exchange, body }) => {
-    const scanResponse = createScanResponse(gateway.contract, openScanner(DEFAULT_JSON_LIMITS));
+    const scanResponse = createScanResponse(gateway.contract, openScanner(DEFAULT_JSON_LIMITS), plan.items);
     const values = exchange.values();
     const look = { status: 200, mediaType: 'application/json', bytes: body };
     const scanned = () => {
