@@ -41,13 +41,13 @@ class SlowFirst extends BaseSequencer {
 const WAITING =
   /test\/browser\/|redis\/connect-redis|deploy\/exemplars|undocumented\/forward|gateway\/fleet|examples\/pipelines/;
 const SLOW =
-  /cli\/serve-workers|deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
+  /deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
 /** The tests that `npm run test:unit` leaves out: those of the gateway and of its commands, console and benchmark. */
 const WHOLE = [
-  'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,walk}/**/*.test.ts',
+  'test/{browser,cases,cli,deploy,examples,gateway,rules,security,trust,workbench/walk}/**/*.test.ts',
   'bench/test/**/*.test.ts',
 ];
 const LEFT_OUT = process.env['PORTICO_TESTS'] === 'modules' ? WHOLE : [];

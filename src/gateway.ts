@@ -1,49 +1,49 @@
 import { createHash } from 'node:crypto';
-import { configurationDigest } from './assembly/lasting-services.ts';
+import { configurationDigest } from './engine/assembly/lasting-services.ts';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
-import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { type CompiledAssembly, compileGateway, requestRepeater } from './assembly/compile-gateway.ts';
-import { explainRequest } from './assembly/explain-request.ts';
+import { assembleEdges, type Edges } from './engine/assembly/assemble-edges.ts';
+import { type CompiledAssembly, compileGateway, requestRepeater } from './engine/assembly/compile-gateway.ts';
+import { explainRequest } from './engine/assembly/explain-request.ts';
 import {
   applySettings,
   type Assembled,
   assembleServices,
   type AssemblyParts,
   type Services,
-} from './assembly/assemble-services.ts';
-import { type Calibration, calibrate } from './assembly/calibrate.ts';
-import { openLadder } from './assembly/features/assemble-ladder.ts';
-import { openOverrides, overrideRules } from './assembly/features/assemble-overrides.ts';
-import { probeUpstream } from './assembly/probe-upstream.ts';
-import { loadStart } from './assembly/load-start.ts';
-import { createReload, type Reload } from './assembly/reload.ts';
-import { createDriftWatch, type DriftWatch } from './assembly/features/watch-drift.ts';
-import { logBaseline } from './assembly/features/baseline.ts';
-import { versionOfKey } from './cache/stored-page.ts';
+} from './engine/assembly/assemble-services.ts';
+import { type Calibration, calibrate } from './engine/assembly/calibrate.ts';
+import { openLadder } from './features/levels/assemble-ladder.ts';
+import { openOverrides, overrideRules } from './features/levels/assemble-overrides.ts';
+import { probeUpstream } from './engine/assembly/probe-upstream.ts';
+import { loadStart } from './engine/assembly/load-start.ts';
+import { createReload, type Reload } from './engine/assembly/reload.ts';
+import { createDriftWatch, type DriftWatch } from './engine/assembly/features/watch-drift.ts';
+import { logBaseline } from './features/ledger/baseline.ts';
+import { versionOfKey } from './engine/cache/stored-page.ts';
 import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
-import type { SettingsReading } from './config/load-settings.ts';
-import { packageVersion } from './files/package-root.ts';
-import type { InstanceFacts } from './redis/instance-facts.ts';
-import type { Settings } from './config/settings.ts';
-import type { ContractOptions } from './contract/contract-options.ts';
-import type { Contract } from './contract/load-contract.ts';
-import type { Readiness } from './http/admin-app.ts';
-import { listen, type Listener, type ListenerServer } from './http/listen.ts';
-import type { LadderState } from './ladder/ladder-step.ts';
-import type { BaselineFile } from './ledger/baseline-file.ts';
+import type { SettingsReading } from './engine/config/load-settings.ts';
+import { packageVersion } from './lib/package-root.ts';
+import type { InstanceFacts } from './engine/redis/instance-facts.ts';
+import type { Settings } from './engine/config/settings.ts';
+import type { ContractOptions } from './engine/contract/contract-options.ts';
+import type { Contract } from './engine/contract/load-contract.ts';
+import type { Readiness } from './engine/http/admin-app.ts';
+import { listen, type Listener, type ListenerServer } from './engine/http/listen.ts';
+import type { LadderState } from './features/levels/ladder/ladder-step.ts';
+import type { BaselineFile } from './features/ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
-import type { Fault } from './model/fault.ts';
-import { type PermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
-import type { ExplainStep } from './pipeline/explain.ts';
-import type { ExplainRequest } from './pipeline/dry-run.ts';
-import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
-import { planLine } from './pipeline/plan.ts';
-import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
-import { bytesTo, createLineBatch } from './telemetry/logs.ts';
+import type { Fault } from './engine/model/fault.ts';
+import { type PermissionMatrix, permissionMatrix } from './engine/permissions/permission-matrix.ts';
+import type { ExplainStep } from './engine/pipeline/explain.ts';
+import type { ExplainRequest } from './engine/pipeline/dry-run.ts';
+import type { CompiledGateway } from './engine/pipeline/compiled-gateway.ts';
+import { planLine } from './engine/pipeline/plan.ts';
+import { undocumentedPlanLine } from './engine/pipeline/undocumented/plan.ts';
+import { bytesTo, createLineBatch } from './engine/telemetry/logs.ts';
 
 /**
  * Replacements for the system's clock, timer, environment, output and random numbers, and for the function that loads

@@ -3,9 +3,9 @@ import {
   readSettings as read,
   type SettingsReading,
   type SettingsSources,
-} from './config/load-settings.ts';
-import type { Product, Settings } from './config/settings.ts';
-import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './contract/contract-options.ts';
+} from './engine/config/load-settings.ts';
+import type { Product, Settings } from './engine/config/settings.ts';
+import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './engine/contract/contract-options.ts';
 import { FEATURES } from './features.ts';
 import { PROFILE } from './profile.ts';
 

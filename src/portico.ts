@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import type { AllowedPath, ListenOptions, ReferenceOptions } from './config/general-options.ts';
+import type { AllowedPath, ListenOptions, ReferenceOptions } from './engine/config/general-options.ts';
 import type { FeatureConfig } from './features.ts';
 import { readSettings } from './portico-settings.ts';
-import type { ContractOptions } from './contract/contract-options.ts';
-import { packageRoot } from './files/package-root.ts';
+import type { ContractOptions } from './engine/contract/contract-options.ts';
+import { packageRoot } from './lib/package-root.ts';
 import { mountGateway } from './gateway.ts';
-import type { LedgerOptions } from './ledger/ledger-options.ts';
-import type { Checks, ErrorStyle } from './model/checks.ts';
-import { StartFault } from './model/fault.ts';
-import type { ModeName } from './model/modes.ts';
-import type { RedisOptions } from './redis/redis-options.ts';
-import type { LogLevel } from './telemetry/logs.ts';
-import type { TracingOptions } from './telemetry/tracing-options.ts';
+import type { LedgerOptions } from './features/ledger/ledger-options.ts';
+import type { Checks, ErrorStyle } from './engine/model/checks.ts';
+import { StartFault } from './engine/model/fault.ts';
+import type { ModeName } from './engine/model/modes.ts';
+import type { RedisOptions } from './engine/redis/redis-options.ts';
+import type { LogLevel } from './engine/telemetry/logs.ts';
+import type { TracingOptions } from './features/tracing/tracing-options.ts';
 
-export { StartFault, type Fault } from './model/fault.ts';
+export { StartFault, type Fault } from './engine/model/fault.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 

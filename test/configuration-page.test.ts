@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { configSchema } from '../src/config/config-schema.ts';
+import { configSchema } from '../src/engine/config/config-schema.ts';
 import { PORTICO, loadSettings } from '../src/portico-settings.ts';
-import { VARIABLES } from '../src/config/config-sources.ts';
+import { VARIABLES } from '../src/engine/config/config-sources.ts';
 import { readText, sectionOf, tableBy } from './readme/tables.ts';
 
 /** Part of the configuration schema, with the members that this test reads. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { resolve, type ResponseObject, type SchemaOrBoolean } from '../src/contract/openapi-document.ts';
-import { document } from './contract/sample.ts';
+import { resolve, type ResponseObject, type SchemaOrBoolean } from '../src/engine/contract/openapi-document.ts';
+import { document } from './engine/contract/sample.ts';
 
 /** A fact in the contract: `parameter page`, `response getComment 200`, `Author` or `Author.id`. */
 interface Fact {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contractFolder, type ResponseVariant } from '../src/contract/contract-files.ts';
+import { contractFolder, type ResponseVariant } from '../src/engine/contract/contract-files.ts';
 import { PROFILE } from '../src/profile.ts';
 import {
   type MediaTypeObject,
@@ -11,10 +11,10 @@ import {
   type ResponseObject,
   type SchemaObject,
   type SchemaOrBoolean,
-} from '../src/contract/openapi-document.ts';
-import type { Requirement } from '../src/model/operation.ts';
+} from '../src/engine/contract/openapi-document.ts';
+import type { Requirement } from '../src/engine/model/operation.ts';
 import { OPERATIONS } from './builders/operations.ts';
-import { contract, document, judge, operation } from './contract/sample.ts';
+import { contract, document, judge, operation } from './engine/contract/sample.ts';
 
 interface Place {
   readonly path: string;

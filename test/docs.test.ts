@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_STATUSES } from '../src/http/write-reply.ts';
-import { SKIP_REASONS } from '../src/model/trace.ts';
-import { contract } from './contract/sample.ts';
+import { CONTRACT_STATUSES } from '../src/engine/http/write-reply.ts';
+import { SKIP_REASONS } from '../src/engine/model/trace.ts';
+import { contract } from './engine/contract/sample.ts';
 import { readText, ROOT } from './readme/tables.ts';
 
 /** Returns the files with these extensions in a folder of the repository, as paths relative to the repository root. */

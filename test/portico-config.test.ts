@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configSchema } from '../src/config/config-schema.ts';
+import { configSchema } from '../src/engine/config/config-schema.ts';
 import { PORTICO } from '../src/portico-settings.ts';
 import { isPlainObject } from '../src/lib/plain-object.ts';
 import type { PorticoConfig } from '../src/portico.ts';

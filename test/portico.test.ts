@@ -10,7 +10,7 @@ import { basic, callAt } from './builders/call.ts';
 import { type FakeUpstream, startFakeUpstream } from './builders/fake-upstream.ts';
 import { exampleAnswer } from './builders/example-answer.ts';
 import { knowing } from './builders/knowing-upstream.ts';
-import { talk } from './http/serve.ts';
+import { talk } from './engine/http/serve.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

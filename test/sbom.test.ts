@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../src/files/package-root.ts';
+import { packageRoot } from '../src/lib/package-root.ts';
 import { runNpmSbom, toStableSbom } from '../tools/sbom.ts';
 
 interface Package {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { packageRoot } from '../src/files/package-root.ts';
+import { packageRoot } from '../src/lib/package-root.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;

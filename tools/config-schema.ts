@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { configSchema } from '../src/config/config-schema.ts';
+import { configSchema } from '../src/engine/config/config-schema.ts';
 import { PORTICO } from '../src/portico-settings.ts';
 import { readCommandLine } from './command-line.ts';
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isCollection, parse, parseDocument, visit } from 'yaml';
-import { contractFolder } from '../src/contract/contract-files.ts';
-import { parseSource, readSource } from '../src/contract/document/read-document.ts';
+import { contractFolder } from '../src/engine/contract/contract-files.ts';
+import { parseSource, readSource } from '../src/engine/contract/document/read-document.ts';
 import { escapePointer } from '../src/lib/json-pointer.ts';
-import { StartFault } from '../src/model/fault.ts';
+import { StartFault } from '../src/engine/model/fault.ts';
 import { readCommandLine } from './command-line.ts';
 
 const HELP = `Lints schemas/openapi.yaml with Redocly's recommended rules and those rules of Spectral's "oas" ruleset

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { loadSettings } from '../src/portico-settings.ts';
-import { withUpstreamUrl } from '../src/config/settings.ts';
+import { withUpstreamUrl } from '../src/engine/config/settings.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';

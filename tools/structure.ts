@@ -31,7 +31,8 @@ export function mutualFolders(files: readonly SourceFile[]): string[] {
     }
   return [...edges].filter((edge) => {
     const [from = '', to = ''] = edge.split(' ');
-    return from < to && edges.has(`${to} ${from}`);
+    // A folder and its own subfolders are one part.
+    return from < to && !to.startsWith(`${from}/`) && edges.has(`${to} ${from}`);
   });
 }
 

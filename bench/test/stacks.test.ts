@@ -5,7 +5,7 @@ import { flameGraph } from '../profile/flame-graph.ts';
 import { groupOf } from '../profile/groups.ts';
 import { framesOf, toStacks } from '../profile/stacks.ts';
 
-const HERE = new URL('../../', import.meta.url).href;
+const HERE = new URL('../..', import.meta.url).href;
 
 function node(id: number, functionName: string, url: string, children: readonly number[] = []): ProfileNode {
   return { id, callFrame: { functionName, url, lineNumber: 9 }, children };
@@ -15,7 +15,7 @@ const PROFILE: CpuProfile = {
   nodes: [
     node(1, '(root)', '', [2, 5]),
     node(2, 'parserOnIncoming', 'node:_http_server', [3]),
-    node(3, 'answer', `${HERE}src/http/public-handler.ts`, [4]),
+    node(3, 'answer', `${HERE}src/engine/http/public-handler.ts`, [4]),
     node(4, 'writev', ''),
     node(5, '(idle)', ''),
   ],
@@ -45,14 +45,14 @@ test('functions are grouped by the kind of work that they do', () => {
   assert.equal(group('toString', ''), 'V8 and Node built-ins');
   assert.match(group('wasm-function[2]', 'wasm://wasm/327d147e'), /^WebAssembly: the scanner/);
   assert.equal(group('x', 'node:internal/streams/writable'), 'Node: net and streams');
-  assert.equal(group('x', `${HERE}src/cache/page-cache.ts`), 'Portico: cache');
+  assert.equal(group('x', `${HERE}src/engine/cache/page-cache.ts`), 'Portico: cache');
   assert.equal(group('x', `${HERE}node_modules/express/lib/a.js`), 'package express');
   assert.equal(group('x', `${HERE}node_modules/a/node_modules/@b/c/d.js`), 'package @b/c');
 });
 
 test('a flame graph names files without the path of the checkout', () => {
   const picture = flameGraph(toStacks(PROFILE, { fromUs: 0, toUs: 9999 }), 'a < b');
-  assert.ok(picture.includes('src/http/public-handler.ts:10'));
+  assert.ok(picture.includes('src/engine/http/public-handler.ts:10'));
   assert.ok(!picture.includes(HERE.replace('file://', '')));
   assert.ok(picture.includes('a &lt; b'));
 });

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { packageVersion } from '../files/package-root.ts';
-import { fileReason } from '../files/file-reason.ts';
-import { makeFolder } from '../files/replace-file.ts';
-import { StartFault } from '../model/fault.ts';
-import type { RenderOptions } from '../report/report.ts';
+import { packageVersion } from '../lib/package-root.ts';
+import { fileReason } from '../lib/file-reason.ts';
+import { makeFolder } from '../lib/replace-file.ts';
+import { StartFault } from '../engine/model/fault.ts';
+import type { RenderOptions } from '../workbench/report/report.ts';
 import type { CommandIo, CommandLine, Flag } from './command.ts';
 import { choiceFlag } from './flags/flag-values.ts';
 

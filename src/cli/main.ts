@@ -1,4 +1,4 @@
-import { fileReason } from '../files/file-reason.ts';
+import { fileReason } from '../lib/file-reason.ts';
 import type { CommandIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { runProgram } from './run-program.ts';

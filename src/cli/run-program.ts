@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { fileReason } from '../files/file-reason.ts';
-import { packageVersion } from '../files/package-root.ts';
+import { fileReason } from '../lib/file-reason.ts';
+import { packageVersion } from '../lib/package-root.ts';
 import { closestName, didYouMean } from '../lib/closest-name.ts';
-import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
+import { distinctFaults, type Fault, StartFault } from '../engine/model/fault.ts';
 import {
   type Command,
   type CommandEntry,

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
-import type { Configurable, Settings } from '../config/settings.ts';
+import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Operation } from '../model/operation.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import type { Plan } from '../pipeline/plan.ts';
-import type { PublicMiddleware } from '../http/public-app.ts';
-import type { RequestRepeater } from '../pipeline/repeat-request.ts';
-import type { FeatureStage } from '../pipeline/stage.ts';
-import type { Redis } from '../redis/connect-redis.ts';
-import type { FeatureMetrics } from '../telemetry/feature-metrics.ts';
-import type { MetricEntry } from '../telemetry/metric-list.ts';
+import type { Operation } from './model/operation.ts';
+import type { Trace } from './model/trace.ts';
+import type { Violation } from './model/violation.ts';
+import type { Exchange } from './pipeline/exchange.ts';
+import type { Plan } from './pipeline/plan.ts';
+import type { PublicMiddleware } from './http/public-app.ts';
+import type { RequestRepeater } from './pipeline/repeat-request.ts';
+import type { FeatureStage } from './pipeline/stage.ts';
+import type { Redis } from './redis/connect-redis.ts';
+import type { FeatureMetrics } from './telemetry/feature-metrics.ts';
+import type { MetricEntry } from './telemetry/metric-list.ts';
 
 /**
  * A part of Portico that can be taken out: one folder in `features/`, one exported value, and one line in

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { optionsOf } from '../config/configurable.ts';
-import type { Contract } from '../contract/load-contract.ts';
-import type { Trace } from '../model/trace.ts';
-import { toCauseLine } from '../privacy/cause-line.ts';
-import type { PublicMiddleware } from '../http/public-app.ts';
-import type { FeatureStage } from '../pipeline/stage.ts';
+import { optionsOf } from './config/configurable.ts';
+import type { Contract } from './contract/load-contract.ts';
+import type { Trace } from './model/trace.ts';
+import { toCauseLine } from './privacy/cause-line.ts';
+import type { PublicMiddleware } from './http/public-app.ts';
+import type { FeatureStage } from './pipeline/stage.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 
 /** The features at work under one configuration. */

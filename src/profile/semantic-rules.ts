@@ -1,5 +1,5 @@
-import type { Finding, SemanticRule } from '../contract/rules.ts';
-import { type Item, itemsOf, type ParameterValues, toArray, toObject } from '../contract/values.ts';
+import type { Finding, SemanticRule } from '../engine/contract/rules.ts';
+import { type Item, itemsOf, type ParameterValues, toArray, toObject } from '../engine/contract/values.ts';
 
 /** Requires that `listCount` equal the number of items in `list`. */
 const listCount: SemanticRule = {

@@ -1,65 +1,72 @@
 import { importsOf, type SourceFile } from '../../tools/structure.ts';
 
-const FEATURES = [
-  'contract',
-  'scanner',
-  'identity',
-  'permissions',
-  'paging',
-  'cache',
-  'upstream',
-  'ledger',
-  'report',
-  'ladder',
-  'learn',
-  'telemetry',
-  'overrides',
-];
-
-const LAYERS: readonly (readonly string[])[] = [
-  ['lib'],
+/** The folders of the engine, from the lowest layer to the highest. A file may import from lower layers of the engine. */
+const ENGINE: readonly (readonly string[])[] = [
   ['privacy'],
   ['model'],
-  ['errors', 'files'],
-  ['redis', 'trail'],
-  FEATURES,
+  ['errors'],
+  ['redis'],
+  ['contract', 'scanner', 'identity', 'permissions', 'paging', 'cache', 'upstream', 'telemetry'],
   ['pipeline', 'config'],
-  ['http', 'console', 'walk', 'audit'],
-  ['engine'],
-  ['profile'],
-  ['profile.ts'],
-  ['doctor'],
-  ['assembly', 'features'],
-  ['features.ts'],
-  ['portico-settings.ts'],
-  ['gateway.ts'],
-  ['cli', 'portico.ts'],
+  ['http'],
+  ['feature.ts', 'run-features.ts'],
+  ['assembly'],
 ];
+
+/** The entries of `src`, each with the entries from which it may import. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  engine: ['lib'],
+  profile: ['lib', 'engine'],
+  'profile.ts': ['engine', 'profile'],
+  features: ['lib', 'engine'],
+  workbench: ['lib', 'engine', 'profile', 'profile.ts', 'features'],
+  reference: ['lib'],
+  'features.ts': ['engine', 'features', 'profile.ts'],
+  'portico-settings.ts': ['engine', 'features.ts', 'profile.ts'],
+  'gateway.ts': ['lib', 'engine', 'features', 'features.ts'],
+  'portico.ts': ['lib', 'engine', 'features', 'features.ts', 'gateway.ts', 'portico-settings.ts'],
+  cli: [
+    'lib',
+    'engine',
+    'profile',
+    'profile.ts',
+    'features',
+    'workbench',
+    'reference',
+    'gateway.ts',
+    'portico-settings.ts',
+  ],
+};
 
 // The files outside src that files in src may import.
 const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
 
-const folder = (path: string) => path.split('/')[0] ?? path;
-const layerOf = (path: string) => LAYERS.findIndex((folders) => folders.includes(folder(path)));
+const part = (path: string, at: number) => path.split('/')[at] ?? '';
+const layerOf = (path: string) => ENGINE.findIndex((layer) => layer.includes(part(path, 1)));
 
+/** Returns whether a file may import another one. */
 function allowed(from: string, to: string): boolean {
   if (to.startsWith('..')) return OUTSIDE.has(to);
-  if (folder(from) === folder(to)) return true;
-  if (folder(from) === 'reference') return folder(to) === 'lib';
-  if (folder(to) === 'reference') return folder(from) === 'cli';
-  return layerOf(to) >= 0 && layerOf(to) < layerOf(from);
+  const [entry, target] = [part(from, 0), part(to, 0)];
+  if (entry !== target) return ENTRIES[entry]?.includes(target) === true;
+  // A feature can be taken out, so no other feature may import it.
+  if (entry === 'features') return part(from, 1) === part(to, 1);
+  if (entry !== 'engine' || part(from, 1) === part(to, 1)) return true;
+  const [low, high] = [layerOf(to), layerOf(from)];
+  return low >= 0 && (low < high || (part(from, 1).endsWith('.ts') && low === high));
 }
 
-/** Returns every import from a higher layer or from the same layer, and every file that belongs to no layer. */
+/** Returns every import that the layers do not permit, and every file that belongs to no layer. */
 export function brokenImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (layerOf(file.path) < 0 && folder(file.path) !== 'reference') return [`${file.path} is not in any layer`];
+    const isKnown = part(file.path, 0) === 'engine' ? layerOf(file.path) >= 0 : part(file.path, 0) in ENTRIES;
+    if (!isKnown) return [`${file.path} is not in any layer`];
     return importsOf(file)
       .filter((to) => !allowed(file.path, to))
       .map((to) => `${file.path} → ${to}`);
   });
 }
-
 /** Returns every import cycle once, as a list of its files. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]));

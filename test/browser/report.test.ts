@@ -4,10 +4,17 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renderHtml } from '../../src/report/html-report.ts';
-import { renderJunit } from '../../src/report/junit-report.ts';
+import { renderHtml } from '../../src/workbench/report/html-report.ts';
+import { renderJunit } from '../../src/workbench/report/junit-report.ts';
 import { needsProgram } from '../builders/needs-program.ts';
-import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from '../report/report-fixtures.ts';
+import {
+  acceptedWith,
+  entryWith,
+  HOSTILE_REPORT,
+  PLAIN,
+  reportOf,
+  snapshotWith,
+} from '../workbench/report/report-fixtures.ts';
 import { axeFindings } from './axe-findings.ts';
 import { launch } from './launch.ts';
 

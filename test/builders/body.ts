@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../../src/errors/gateway-error.ts';
+import type { ErrorDetail } from '../../src/engine/errors/gateway-error.ts';
 import type { Items, LegacyBody } from '../reference/legacy-body.ts';
 
 /** The members of JSON bodies that tests read: the upstream's fields, and those of Portico's errors. */

@@ -1,26 +1,26 @@
 import { PROFILE } from '../../src/profile.ts';
-import { createResponseHeaders } from '../../src/upstream/response-headers.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { createResponseHeaders } from '../../src/engine/upstream/response-headers.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
 import { Readable } from 'node:stream';
 import {
   DEFAULT_CACHE_OPTIONS,
   type OperationCacheConfig,
   toOperationCacheOptions,
-} from '../../src/cache/cache-options.ts';
-import type { Arrival } from '../../src/model/arrival.ts';
-import { MODES } from '../../src/model/modes.ts';
-import type { ParameterValues } from '../../src/contract/values.ts';
-import type { HeaderPairs } from '../../src/model/header-pairs.ts';
-import type { Operation } from '../../src/model/operation.ts';
-import { type Principal, verifiedAudience } from '../../src/model/principal.ts';
-import { createTrace, type Trace } from '../../src/model/trace.ts';
-import type { Violation } from '../../src/model/violation.ts';
-import { toRequestedPage } from '../../src/paging/requested-page.ts';
-import type { Grants } from '../../src/permissions/decide.ts';
-import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
-import type { Reply } from '../../src/pipeline/reply.ts';
-import type { Exchange } from '../../src/pipeline/exchange.ts';
-import type { Handler, StagePlanner, PlannedOperation } from '../../src/pipeline/stage.ts';
+} from '../../src/engine/cache/cache-options.ts';
+import type { Arrival } from '../../src/engine/model/arrival.ts';
+import { MODES } from '../../src/engine/model/modes.ts';
+import type { ParameterValues } from '../../src/engine/contract/values.ts';
+import type { HeaderPairs } from '../../src/engine/model/header-pairs.ts';
+import type { Operation } from '../../src/engine/model/operation.ts';
+import { type Principal, verifiedAudience } from '../../src/engine/model/principal.ts';
+import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
+import type { Violation } from '../../src/engine/model/violation.ts';
+import { toRequestedPage } from '../../src/engine/paging/requested-page.ts';
+import type { Grants } from '../../src/engine/permissions/decide.ts';
+import { bodyFactsOf } from '../../src/engine/pipeline/known-bodies.ts';
+import type { Reply } from '../../src/engine/pipeline/reply.ts';
+import type { Exchange } from '../../src/engine/pipeline/exchange.ts';
+import type { Handler, StagePlanner, PlannedOperation } from '../../src/engine/pipeline/stage.ts';
 
 /** Creates a documented list operation with paging. Its responses can be cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {

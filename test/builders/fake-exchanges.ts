@@ -1,4 +1,4 @@
-import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
+import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/engine/upstream/create-upstream.ts';
 
 /** Creates an upstream that returns the test's responses without a network and records the requests. */
 export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {

@@ -1,16 +1,16 @@
 import { PROFILE } from '../../src/profile.ts';
-import { createSessions } from '../../src/upstream/sessions.ts';
-import type { PathMatch } from '../../src/contract/paths.ts';
-import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/create-authenticator.ts';
-import { MODES } from '../../src/model/modes.ts';
-import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
-import type { Plan } from '../../src/pipeline/plan.ts';
-import { createTargets } from '../../src/pipeline/targets.ts';
-import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';
-import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/verdict.ts';
-import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
-import { compilePathTemplate } from '../../src/privacy/path-template.ts';
-import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
+import { createSessions } from '../../src/engine/upstream/sessions.ts';
+import type { PathMatch } from '../../src/engine/contract/paths.ts';
+import type { AuthenticationInput, AuthenticationResult } from '../../src/engine/identity/create-authenticator.ts';
+import { MODES } from '../../src/engine/model/modes.ts';
+import type { CompiledGateway } from '../../src/engine/pipeline/compiled-gateway.ts';
+import type { Plan } from '../../src/engine/pipeline/plan.ts';
+import { createTargets } from '../../src/engine/pipeline/targets.ts';
+import { compileUndocumentedPlan } from '../../src/engine/pipeline/undocumented/plan.ts';
+import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/engine/pipeline/undocumented/verdict.ts';
+import type { ExchangedResponse } from '../../src/engine/upstream/create-upstream.ts';
+import { compilePathTemplate } from '../../src/engine/privacy/path-template.ts';
+import { compileLegacyAddresses } from '../../src/engine/upstream/legacy-addresses.ts';
 import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-import type { PageStore } from '../../src/cache/page-store.ts';
+import type { PageStore } from '../../src/engine/cache/page-store.ts';
 
 /** An in-memory store of shared pages. */
 export interface FakePageStore {

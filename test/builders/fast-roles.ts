@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { hashPassword } from '../../src/identity/password-hash.ts';
+import { hashPassword } from '../../src/engine/identity/password-hash.ts';
 
 /** An account in the format of the roles file. */
 export interface RolesAccount {

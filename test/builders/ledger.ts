@@ -1,10 +1,10 @@
 import { HOUR_MS } from '../../src/lib/clock.ts';
-import { createTrace, type Trace } from '../../src/model/trace.ts';
-import type { Violation } from '../../src/model/violation.ts';
-import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
-import { createLedger, type LedgerParts } from '../../src/ledger/record/create-ledger.ts';
-import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
-import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
+import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
+import type { Violation } from '../../src/engine/model/violation.ts';
+import type { LedgerBatch } from '../../src/features/ledger/ledger-batch.ts';
+import { createLedger, type LedgerParts } from '../../src/features/ledger/record/create-ledger.ts';
+import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
+import { openMemoryStore } from '../../src/features/ledger/store/memory-store.ts';
 
 /** An instant at the start of an hour. */
 export const NOW = Date.UTC(2026, 4, 4, 10);

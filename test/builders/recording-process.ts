@@ -1,9 +1,9 @@
-import { createLedger } from '../../src/ledger/record/create-ledger.ts';
-import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
-import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
-import { openFileStore } from '../../src/ledger/store/sqlite/file-store.ts';
-import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
-import { createTrace } from '../../src/model/trace.ts';
+import { createLedger } from '../../src/features/ledger/record/create-ledger.ts';
+import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
+import { openMemoryStore } from '../../src/features/ledger/store/memory-store.ts';
+import { openFileStore } from '../../src/features/ledger/store/sqlite/file-store.ts';
+import type { LedgerStore } from '../../src/features/ledger/ledger-store.ts';
+import { createTrace } from '../../src/engine/model/trace.ts';
 
 /** A line in the output. */
 export interface RecordingLine {

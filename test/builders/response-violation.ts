@@ -1,4 +1,4 @@
-import type { Violation } from '../../src/model/violation.ts';
+import type { Violation } from '../../src/engine/model/violation.ts';
 
 /** Creates a response violation. Tests replace only the members that matter to them. */
 export function responseViolation(more: Partial<Violation> = {}): Violation {

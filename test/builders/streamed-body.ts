@@ -1,5 +1,5 @@
-import { StreamedBody } from '../../src/model/streamed-body.ts';
-import type { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { StreamedBody } from '../../src/engine/model/streamed-body.ts';
+import type { UpstreamFailure } from '../../src/engine/model/upstream-failure.ts';
 
 /** Records what a body has requested from its source. */
 interface TestSource {

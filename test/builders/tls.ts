@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { TLS_DEFAULTS, type TlsOptions } from '../../src/config/general-options.ts';
-import { readTlsIdentity, type TlsIdentity } from '../../src/http/tls-certificate.ts';
+import { TLS_DEFAULTS, type TlsOptions } from '../../src/engine/config/general-options.ts';
+import { readTlsIdentity, type TlsIdentity } from '../../src/engine/http/tls-certificate.ts';
 import { createCertificate, type TestCertificate } from './certificates.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderJson } from '../../src/report/json-report.ts';
+import { renderJson } from '../../src/workbench/report/json-report.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { entryWith, PLAIN, reportOf, snapshotWith } from '../report/report-fixtures.ts';
+import { entryWith, PLAIN, reportOf, snapshotWith } from '../workbench/report/report-fixtures.ts';
 
 const folder = tempFolder();
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');

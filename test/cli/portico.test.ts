@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.ts';
+import { parsePhcHash, verifyPassword } from '../../src/engine/identity/password-hash.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-kinds.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { OPERATIONS } from '../builders/operations.ts';
@@ -219,7 +219,7 @@ describe('portico serve in front of the reference server', () => {
     expect(run.out).not.toContain(authorization);
   });
 
-  // Another test (test/telemetry/tracing.test.ts) checks that packages are reported when they are loaded.
+  // Another test (test/features/tracing/tracing.test.ts) checks that packages are reported when they are loaded.
   it('does not load the packages that only some configurations need', () => {
     expect(run.err).not.toContain('LOADED');
   });

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { failureLines } from '../../src/cli/run-program.ts';
-import { StartFault } from '../../src/model/fault.ts';
+import { StartFault } from '../../src/engine/model/fault.ts';
 import { runInProcess } from './run-in-process.ts';
 
 describe.each(COMMANDS)('portico $name --help', ({ name, load }) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { readText } from '../readme/tables.ts';
 
 const read = (...path: string[]): unknown => parse(readFileSync(join(packageRoot, ...path), 'utf8'));

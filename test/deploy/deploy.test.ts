@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { VARIABLES } from '../../src/config/config-sources.ts';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { VARIABLES } from '../../src/engine/config/config-sources.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 
 const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'utf8');
 const files = readdirSync(join(packageRoot, 'deploy'), { recursive: true, withFileTypes: true })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METRICS } from '../../src/telemetry/metric-list.ts';
+import { METRICS } from '../../src/engine/telemetry/metric-list.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { dashboardQueries, readDashboard } from './dashboard-file.ts';

@@ -9,11 +9,11 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { LISTEN_DEFAULTS } from '../../src/config/general-options.ts';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { LISTEN_DEFAULTS } from '../../src/engine/config/general-options.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { type ChartValues, renderChart, renderedManifests } from '../../tools/render-chart.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
-import { faultsOf } from '../config/load-in-folder.ts';
+import { faultsOf } from '../engine/config/load-in-folder.ts';
 import { deployFile, imageSettings } from './image.ts';
 
 /** The kinds of objects in the chart, each with its schema and the module that defines its types. */

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DockerfileParser, type PropertyInstruction } from 'dockerfile-ast';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
 /** The image settings that tests read. */

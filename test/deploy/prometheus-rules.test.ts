@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';

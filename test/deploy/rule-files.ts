@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { promqlUse } from './promql-use.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationRows } from '../../src/console/violations-api.ts';
-import { packageRoot } from '../../src/files/package-root.ts';
-import { isOutage } from '../../src/model/ledger-entry.ts';
+import { violationRows } from '../../src/features/console/violations-api.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
+import { isOutage } from '../../src/engine/model/ledger-entry.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';

@@ -22,7 +22,7 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { ownPassword, startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { operation } from '../contract/sample.ts';
+import { operation } from '../engine/contract/sample.ts';
 
 /*
  * No caller may ever receive a response that was fetched for a caller from another audience. The upstream marks each

@@ -5,8 +5,8 @@ import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { writeLadderFile } from '../../src/ladder/ladder-file.ts';
-import type { AuditEntry } from '../../src/trail/audit-entry.ts';
+import { writeLadderFile } from '../../src/features/levels/ladder/ladder-file.ts';
+import type { AuditEntry } from '../../src/features/trail/audit-entry.ts';
 
 const TOKEN = 'the-admin-token';
 const LIST = '/services/v2/idea.json';

@@ -6,7 +6,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The problem occurs in every deployment: the process receives SIGTERM while clients are using persistent connections.

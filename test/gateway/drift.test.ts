@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import type { LedgerEntry } from '../../src/engine/model/ledger-entry.ts';
 import { DRIFT_KINDS, CHAOS_NAMES } from '../../src/reference/chaos/chaos-kinds.ts';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { callAt, type Answer, type Call } from '../builders/call.ts';
@@ -7,7 +7,7 @@ import { driftTable, type DriftRow } from '../builders/drift-table.ts';
 import { OPERATIONS, type Ids, type OperationCase, targetOf } from '../builders/operations.ts';
 import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { contract } from '../contract/sample.ts';
+import { contract } from '../engine/contract/sample.ts';
 
 /*
  * These gateways run in `staging` and `observe` mode in front of the reference server. For each kind of chaos, the

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { explainLine } from '../../src/pipeline/explain.ts';
+import { explainLine } from '../../src/engine/pipeline/explain.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExplainRequest } from '../../src/pipeline/dry-run.ts';
+import type { ExplainRequest } from '../../src/engine/pipeline/dry-run.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startFleet } from '../builders/fleet.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { writeLadderFile } from '../../src/ladder/ladder-file.ts';
+import { writeLadderFile } from '../../src/features/levels/ladder/ladder-file.ts';
 import { callAt } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -11,7 +11,7 @@ import { startRedisServer } from '../builders/redis-server.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { stepWith } from '../ladder/levels.ts';
+import { stepWith } from '../features/levels/ladder/levels.ts';
 
 const LIST = '/services/v2/idea.json';
 const IDEAS = { operations: { listIdeas: { checks: { responses: 'enforce' } } } };

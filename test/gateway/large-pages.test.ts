@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { document } from '../contract/sample.ts';
+import { document } from '../engine/contract/sample.ts';
 
 const COMMENTS = '/services/v2/node/118/comment.json';
 const MEMBERS = '/services/v2/group/7/user.json?pageSize=100';

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { type Arbitrary, array, assert as check, asyncProperty, constantFrom, record } from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Targets, TargetText } from '../../src/pipeline/targets.ts';
+import type { Targets, TargetText } from '../../src/engine/pipeline/targets.ts';
 import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';

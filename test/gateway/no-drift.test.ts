@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { boundedMemo } from '../../src/lib/bounded-maps.ts';
-import { isStatusChange, type LedgerEntry } from '../../src/model/ledger-entry.ts';
+import { isStatusChange, type LedgerEntry } from '../../src/engine/model/ledger-entry.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { type Ids, type OperationCase, OPERATIONS, targetOf } from '../builders/operations.ts';
 import { propertyRuns } from '../builders/property-runs.ts';

@@ -6,7 +6,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const LIMIT = 4096;

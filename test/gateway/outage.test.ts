@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isOutage } from '../../src/model/ledger-entry.ts';
-import { failures } from '../../src/report/fail-on.ts';
-import { type Report, toReport } from '../../src/report/report.ts';
+import { isOutage } from '../../src/engine/model/ledger-entry.ts';
+import { failures } from '../../src/workbench/report/fail-on.ts';
+import { type Report, toReport } from '../../src/workbench/report/report.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';

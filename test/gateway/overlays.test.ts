@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ReferenceServer, startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { fileWith, overlayFile } from '../contract/overlay/overlay-file.ts';
+import { fileWith, overlayFile } from '../engine/contract/overlay/overlay-file.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'contract.md'), 'utf8');
 /** The complete overlay from the documentation. */

@@ -5,8 +5,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import { overrideEventJson } from '../../src/overrides/override-event.ts';
-import { parseAuditEntry } from '../../src/trail/audit-entry.ts';
+import { overrideEventJson } from '../../src/features/levels/overrides/override-event.ts';
+import { parseAuditEntry } from '../../src/features/trail/audit-entry.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { watchTimers } from '../builders/watch-timers.ts';
 

@@ -10,7 +10,7 @@ import { failInvalidNames } from '../builders/invalid-names.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { until } from '../builders/until.ts';
-import { selfSigned } from '../upstream/support/self-signed.ts';
+import { selfSigned } from '../engine/upstream/support/self-signed.ts';
 
 const PAGE = '/services/v2/question.json';
 

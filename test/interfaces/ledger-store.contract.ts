@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
-import type { EntryDelta, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
-import { STORED_RELEASES } from '../../src/model/release-statistics.ts';
+import type { LedgerStore, StoreLimits } from '../../src/features/ledger/ledger-store.ts';
+import type { EntryDelta, TrafficDelta } from '../../src/features/ledger/ledger-batch.ts';
+import { STORED_RELEASES } from '../../src/engine/model/release-statistics.ts';
 import { batch, NOW } from '../builders/ledger.ts';
 
 const HOUR = 3_600_000;

@@ -5,10 +5,10 @@ import {
   type OpenedStore,
   type StoreState,
   StoreUnavailable,
-} from '../../src/ledger/ledger-store.ts';
-import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
-import type { Ledger } from '../../src/ledger/record/create-ledger.ts';
-import type { LedgerWriter } from '../../src/ledger/store/select-store.ts';
+} from '../../src/features/ledger/ledger-store.ts';
+import type { LedgerBatch } from '../../src/features/ledger/ledger-batch.ts';
+import type { Ledger } from '../../src/features/ledger/record/create-ledger.ts';
+import type { LedgerWriter } from '../../src/features/ledger/store/select-store.ts';
 import { batch, entryOf, finished, ledgerWith, NOW, trafficOf } from '../builders/ledger.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 

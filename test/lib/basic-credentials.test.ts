@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBasicCredentials, readBasicCredential, toAuthorization } from '../../src/lib/basic-credentials.ts';
-import { basic } from '../identity/identity-fixtures.ts';
+import { basic } from '../engine/identity/identity-fixtures.ts';
 
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
 

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { PROFILE } from '../../src/profile.ts';
-import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
-import { checkSemantics } from '../../src/contract/check-semantics.ts';
+import type { ResponseFindings } from '../../src/engine/contract/compile/check-response.ts';
+import { checkSemantics } from '../../src/engine/contract/check-semantics.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
-import { createScanResponse } from '../../src/pipeline/scan-response.ts';
-import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { createScanResponse } from '../../src/engine/pipeline/scan-response.ts';
+import { openScanner } from '../../src/engine/scanner/open-scanner.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exchangeWith, violationWith } from '../builders/exchange.ts';
-import { bent, contract, document, example, found, judge, operation as operationOf } from '../contract/sample.ts';
+import {
+  bent,
+  contract,
+  document,
+  example,
+  found,
+  judge,
+  operation as operationOf,
+} from '../engine/contract/sample.ts';
 
 /** Returns the bytes of an example with the given JSON text at a path. */
 const bytesOf = (json: unknown, path: string, text: string) =>

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/portico-settings.ts';
-import { CHECK_NAMES, type CheckLevel, type CheckName } from '../../src/model/checks.ts';
+import { CHECK_NAMES, type CheckLevel, type CheckName } from '../../src/engine/model/checks.ts';
 import type { Answer } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';

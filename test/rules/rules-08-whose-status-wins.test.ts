@@ -6,7 +6,7 @@ import { exampleOf } from '../builders/contract-examples.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
-import { judge } from '../contract/sample.ts';
+import { judge } from '../engine/contract/sample.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';

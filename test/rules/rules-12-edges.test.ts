@@ -9,7 +9,7 @@ import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 
 const COMMENT = '/services/v2/comment/271.json';
 const TOKEN = 'operator-token';

@@ -1,9 +1,9 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/config/load-settings.ts';
-import { withUpstreamUrl } from '../../src/config/settings.ts';
-import { packageRoot } from '../../src/files/package-root.ts';
+import { readSettings } from '../../src/engine/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
+import { packageRoot } from '../../src/lib/package-root.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';

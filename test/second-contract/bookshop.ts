@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Profile } from '../../src/contract/profile.ts';
+import type { Profile } from '../../src/engine/contract/profile.ts';
 import type { Feature } from '../../src/engine/feature.ts';
 
 const options = Type.Object({ enabled: Type.Boolean({ default: true }) }, { default: {} });
@@ -31,7 +31,9 @@ export const BOOKSHOP: Profile = {
       description: 'The last digit of the ISBN is its checksum.',
       plan: () => (body) => {
         const { isbn } = body as { isbn: string };
-        const sum = isbn.split('').reduce((total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 1 : 3), 0);
+        const sum = isbn
+          .split('')
+          .reduce((total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 1 : 3), 0);
         if (sum % 10 === 0) return { violations: [] };
         const violation = { check: 'requests', direction: 'request', category: 'semantic', location: 'body' } as const;
         const message = 'the checksum of the ISBN is wrong';

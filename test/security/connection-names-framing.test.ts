@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { endToEnd } from '../../src/upstream/headers.ts';
-import { createProxy, sendProxied, uploadOf } from '../../src/upstream/send-proxied.ts';
-import { createStop } from '../../src/upstream/sending.ts';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
-import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';
+import { endToEnd } from '../../src/engine/upstream/headers.ts';
+import { createProxy, sendProxied, uploadOf } from '../../src/engine/upstream/send-proxied.ts';
+import { createStop } from '../../src/engine/upstream/sending.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
+import { startRawServer, type RawRequest, type RawServer } from '../engine/upstream/support/raw-server.ts';
 
 /*
  * The attack: a client sends `Connection: Content-Length`, because `Connection` lists the headers that are meant only

@@ -8,7 +8,7 @@ import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { connectRaw, sendRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw, sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies sent one byte at a time, use up memory and

@@ -5,7 +5,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { sendRaw } from '../upstream/support/raw-client.ts';
+import { sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * Two attacks. Header injection: a value from the client or the upstream contains a line break. If it is copied into a

@@ -3,7 +3,7 @@ import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { sendRaw } from '../upstream/support/raw-client.ts';
+import { sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: a message is written so that Portico and the server behind it (or a load balancer in front of it)

@@ -6,8 +6,8 @@ import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
-import { startRawServer } from '../upstream/support/raw-server.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
+import { startRawServer } from '../engine/upstream/support/raw-server.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const COMMENT = '/services/v2/comment/271.json';

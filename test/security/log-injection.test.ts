@@ -3,7 +3,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { sendRaw } from '../upstream/support/raw-client.ts';
+import { sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: a client sends text that looks like something else in the log. A line break begins a forged line, a

@@ -7,7 +7,7 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 
 /* The attack: oversized requests and responses use up memory, time or upstream slots. */
 

@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createContractPlaces } from '../../src/assembly/operators/operator-console.ts';
+import { createContractPlaces } from '../../src/features/console/operator-console.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
-import { loadOperations } from '../../src/contract/load-contract.ts';
-import { LEDGER_DEFAULTS } from '../../src/ledger/ledger-options.ts';
-import { ledgerAt } from '../../src/ledger/store/select-store.ts';
-import { compareReports } from '../../src/report/comparison.ts';
-import { REPORT_FORMATS } from '../../src/report/formats.ts';
-import { findingsOf, type RenderOptions, type Report, toReport } from '../../src/report/report.ts';
+import { loadOperations } from '../../src/engine/contract/load-contract.ts';
+import { LEDGER_DEFAULTS } from '../../src/features/ledger/ledger-options.ts';
+import { ledgerAt } from '../../src/features/ledger/store/select-store.ts';
+import { compareReports } from '../../src/workbench/report/comparison.ts';
+import { REPORT_FORMATS } from '../../src/workbench/report/formats.ts';
+import { findingsOf, type RenderOptions, type Report, toReport } from '../../src/workbench/report/report.ts';
 import { basic, type Answer, type Call } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -32,7 +32,7 @@ import { isLongRun, propertyRuns } from '../builders/property-runs.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { sendRaw } from '../upstream/support/raw-client.ts';
+import { sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: someone who reads the ledger, its file, the log, the metrics, the exported spans, the console, a report

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
 import { superLinear } from '../../src/lib/backtracking.ts';
 import { patternsOf } from '../architecture/regular-expressions.ts';
 import { readSources, type SourceFile } from '../../tools/structure.ts';

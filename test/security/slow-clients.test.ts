@@ -5,7 +5,7 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
-import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
+import { connectRaw, type RawClient } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: a client requests or sends a large body, and reads or sends it one byte at a time. In `observe` mode, the

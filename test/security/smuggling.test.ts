@@ -3,7 +3,7 @@ import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { connectRaw } from '../upstream/support/raw-client.ts';
+import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: two servers in a chain disagree on where a request ends. What the first server reads as a body, the

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { sendRaw } from '../upstream/support/raw-client.ts';
+import { sendRaw } from '../engine/upstream/support/raw-client.ts';
 
 /*
  * The attack: a path looks harmless to Portico but means something else to the server behind it. Servers disagree on

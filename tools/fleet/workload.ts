@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { hashPassword } from '../../src/identity/password-hash.ts';
+import { hashPassword } from '../../src/engine/identity/password-hash.ts';
 import type { SeededRandom } from '../../src/lib/seeded-random.ts';
 
 /** The callers who may share a stored page. */

@@ -44,20 +44,20 @@ export const PROOFS: readonly Proof[] = [
     tried:
       'Deadlines, the concurrency limit and its queue, the circuit, limits on streams, and the retry of a dead connection.',
     files: [
-      'test/upstream/create-upstream.test.ts',
-      'test/upstream/upstream-gate.test.ts',
+      'test/engine/upstream/create-upstream.test.ts',
+      'test/engine/upstream/upstream-gate.test.ts',
       'test/lib/fair-queue.test.ts',
-      'test/upstream/retries.test.ts',
-      'test/upstream/upstream-health.test.ts',
-      'test/pipeline/stages/isolate-page.test.ts',
-      'test/upstream/connections.test.ts',
+      'test/engine/upstream/retries.test.ts',
+      'test/engine/upstream/upstream-health.test.ts',
+      'test/engine/pipeline/stages/isolate-page.test.ts',
+      'test/engine/upstream/connections.test.ts',
     ],
   }),
   tests({
     id: 'several-addresses',
     holds: 'If one address of the upstream fails, no requests are lost as long as another one works.',
     tried: 'Ejection, probes and the choice of addresses, with servers that fail and recover.',
-    files: ['test/gateway/several-addresses.test.ts', 'test/upstream/pool/address-pool.test.ts'],
+    files: ['test/gateway/several-addresses.test.ts', 'test/engine/upstream/pool/address-pool.test.ts'],
   }),
   tests({
     id: 'hostile-json',
@@ -84,7 +84,7 @@ export const PROOFS: readonly Proof[] = [
       'test/security/connection-names-framing.test.ts',
       'test/security/smuggling.test.ts',
       'test/security/slow-clients.test.ts',
-      'test/http/malformed.test.ts',
+      'test/engine/http/malformed.test.ts',
     ],
   }),
   tests({
@@ -103,7 +103,7 @@ export const PROOFS: readonly Proof[] = [
       'test/security/injection.test.ts',
       'test/security/fields-and-names-in-every-mode.test.ts',
       'test/security/log-injection.test.ts',
-      'test/pipeline/undocumented/policy.test.ts',
+      'test/engine/pipeline/undocumented/policy.test.ts',
     ],
   }),
   tests({
@@ -115,14 +115,14 @@ export const PROOFS: readonly Proof[] = [
       'test/security/poisoning.test.ts',
       'test/security/cache-deception.test.ts',
       'test/security/unverified-callers.test.ts',
-      'test/cache/audience-guard.test.ts',
+      'test/engine/cache/audience-guard.test.ts',
     ],
   }),
   tests({
     id: 'guessing',
     holds: 'Passwords cannot be guessed faster than the limits allow, and responses do not reveal which names exist.',
     tried: 'Many attempts by name and by address, unknown names, and exhausted verifiers.',
-    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/identity/limits.test.ts'],
+    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/engine/identity/limits.test.ts'],
   }),
   tests({
     id: 'secrets',
@@ -134,13 +134,17 @@ export const PROOFS: readonly Proof[] = [
     id: 'starts',
     holds: 'Portico does not start if it would expose secrets or accept demo accounts in front of a real upstream.',
     tried: 'Every secret from a file, secrets that others can read, and demo accounts with a real upstream.',
-    files: ['test/config/secrets.test.ts', 'test/assembly/load-start.test.ts'],
+    files: ['test/engine/config/secrets.test.ts', 'test/engine/assembly/load-start.test.ts'],
   }),
   tests({
     id: 'tls',
     holds: 'TLS on the public side accepts only modern handshakes, and certificates are replaced without a restart.',
     tried: 'Real certificates and handshakes, client certificates, slow handshakes, replaced and broken files.',
-    files: ['test/http/tls-listener.test.ts', 'test/http/tls-certificate.test.ts', 'test/gateway/tls.test.ts'],
+    files: [
+      'test/engine/http/tls-listener.test.ts',
+      'test/engine/http/tls-certificate.test.ts',
+      'test/gateway/tls.test.ts',
+    ],
   }),
   tests({
     id: 'cors',
@@ -159,7 +163,7 @@ export const PROOFS: readonly Proof[] = [
     holds:
       'Without the token, clients can neither read the console nor make changes, and browsers cannot be tricked into doing so.',
     tried: 'Requests without a token or with a wrong one, other hosts and origins, health and metrics, the console.',
-    files: ['test/http/admin-guard.test.ts', 'test/http/admin-app.test.ts'],
+    files: ['test/engine/http/admin-guard.test.ts', 'test/engine/http/admin-app.test.ts'],
   }),
   tests({
     id: 'overrides',
@@ -167,10 +171,10 @@ export const PROOFS: readonly Proof[] = [
     tried:
       'Every kind of override, expiry, restarts, damaged files and refused inputs, through the admin side and in the gateway.',
     files: [
-      'test/overrides/create-overrides.test.ts',
-      'test/overrides/override-files.test.ts',
-      'test/overrides/override-effect.test.ts',
-      'test/overrides/read-override.test.ts',
+      'test/features/levels/overrides/create-overrides.test.ts',
+      'test/features/levels/overrides/override-files.test.ts',
+      'test/features/levels/overrides/override-effect.test.ts',
+      'test/features/levels/overrides/read-override.test.ts',
       'test/gateway/overrides.test.ts',
     ],
   }),
@@ -179,10 +183,10 @@ export const PROOFS: readonly Proof[] = [
     holds: 'The doctor only reads, stays within its plan, and never sends a credential to another program.',
     tried: 'Scripted servers with each defect, and servers that hang, reset or are not trusted.',
     files: [
-      'test/doctor/probe-client.test.ts',
-      'test/doctor/examine.test.ts',
-      'test/doctor/probes/certificate.test.ts',
-      'test/doctor/probes/concurrency.test.ts',
+      'test/workbench/doctor/probe-client.test.ts',
+      'test/workbench/doctor/examine.test.ts',
+      'test/workbench/doctor/probes/certificate.test.ts',
+      'test/workbench/doctor/probes/concurrency.test.ts',
     ],
   }),
   tests({

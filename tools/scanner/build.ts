@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCommandLine } from '../command-line.ts';
 
-const HELP = `Compiles the response scanner from tools/scanner/module/ to src/scanner/scanner.wasm.
+const HELP = `Compiles the response scanner from tools/scanner/module/ to src/engine/scanner/scanner.wasm.
 
 Usage: npm run scanner [-- FLAGS]
 
@@ -12,7 +12,7 @@ Usage: npm run scanner [-- FLAGS]
   --help               Show this help.`;
 
 const root = join(import.meta.dirname, '..', '..');
-const target = join(root, 'src', 'scanner', 'scanner.wasm');
+const target = join(root, 'src', 'engine', 'scanner', 'scanner.wasm');
 
 // The module imports, throws and allocates nothing, so it needs no runtime.
 const OPTIONS = [
@@ -43,6 +43,6 @@ const { values } = readCommandLine(HELP, { check: { type: 'boolean', default: fa
 const fresh = compileModule();
 const isCurrent = existsSync(target) && readFileSync(target).equals(fresh);
 if (!isCurrent && values.check) {
-  console.error('src/scanner/scanner.wasm is stale: run npm run scanner');
+  console.error('src/engine/scanner/scanner.wasm is stale: run npm run scanner');
   process.exitCode = 1;
 } else if (!isCurrent) writeFileSync(target, fresh);

@@ -1,20 +1,20 @@
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
+import { compileFieldShape } from '../../src/engine/contract/explain/compile-field-shape.ts';
 import {
   findUnknownFields,
   findUnmetExpectations,
   unmetExpectationsAt,
-} from '../../src/contract/explain/advisories.ts';
-import { readDocument } from '../../src/contract/document/read-document.ts';
-import { contractFolder, responseFile } from '../../src/contract/contract-files.ts';
-import { referencedName } from '../../src/contract/openapi-document.ts';
-import { openSchemaStore } from '../../src/contract/compile/schema-store.ts';
-import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
+} from '../../src/engine/contract/explain/advisories.ts';
+import { readDocument } from '../../src/engine/contract/document/read-document.ts';
+import { contractFolder, responseFile } from '../../src/engine/contract/contract-files.ts';
+import { referencedName } from '../../src/engine/contract/openapi-document.ts';
+import { openSchemaStore } from '../../src/engine/contract/compile/schema-store.ts';
+import { generateSchemas } from '../../src/engine/contract/generate/generate-schemas.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
-import { type ExcerptTree, toExcerptTree } from '../../src/scanner/compile-tables.ts';
-import type { SchemasByPath } from '../../src/scanner/schema-alternatives.ts';
-import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { type ExcerptTree, toExcerptTree } from '../../src/engine/scanner/compile-tables.ts';
+import type { SchemasByPath } from '../../src/engine/scanner/schema-alternatives.ts';
+import { openScanner } from '../../src/engine/scanner/open-scanner.ts';
 
 /**
  * The result of a comparison: the scanner and the parser agree, the scanner cannot prove the body valid, or the

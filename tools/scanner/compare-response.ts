@@ -1,12 +1,12 @@
 import { PROFILE } from '../../src/profile.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { Contract } from '../../src/contract/load-contract.ts';
-import type { ParameterValues } from '../../src/contract/values.ts';
+import type { Contract } from '../../src/engine/contract/load-contract.ts';
+import type { ParameterValues } from '../../src/engine/contract/values.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../../src/lib/bounded-json.ts';
-import type { Operation } from '../../src/model/operation.ts';
-import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
-import type { PlannedOperation } from '../../src/pipeline/stage.ts';
-import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
+import type { Operation } from '../../src/engine/model/operation.ts';
+import { authorsOf, bodyFactsOf } from '../../src/engine/pipeline/known-bodies.ts';
+import type { PlannedOperation } from '../../src/engine/pipeline/stage.ts';
+import type { ScanResponse } from '../../src/engine/pipeline/scan-response.ts';
 import { ADDRESS, type CompareBody } from './compare-body.ts';
 
 /** The response to compare, without its body. */

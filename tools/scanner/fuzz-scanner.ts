@@ -1,10 +1,10 @@
 import { PROFILE } from '../../src/profile.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
-import { loadContract } from '../../src/contract/load-contract.ts';
+import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
-import { createScanResponse } from '../../src/pipeline/scan-response.ts';
-import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { createScanResponse } from '../../src/engine/pipeline/scan-response.ts';
+import { openScanner } from '../../src/engine/scanner/open-scanner.ts';
 import { type CompareBody, readExamples } from './compare-body.ts';
 import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';

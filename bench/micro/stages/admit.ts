@@ -1,4 +1,4 @@
-import { admit as admitArrival } from '../../../src/pipeline/targets.ts';
+import { admit as admitArrival } from '../../../src/engine/pipeline/targets.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 

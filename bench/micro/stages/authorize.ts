@@ -1,5 +1,5 @@
-import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
-import { createDecide } from '../../../src/pipeline/stages/authorize.ts';
+import { disabledOperations } from '../../../src/engine/assembly/compile-gateway.ts';
+import { createDecide } from '../../../src/engine/pipeline/stages/authorize.ts';
 import type { Stage } from '../stage.ts';
 
 /** The stage that decides whether the caller has the required permission. */

@@ -1,4 +1,4 @@
-import { etagOf } from '../../../src/cache/representation.ts';
+import { etagOf } from '../../../src/engine/cache/representation.ts';
 import type { Stage } from '../stage.ts';
 
 /** The stage that creates the entity tag of a page. */

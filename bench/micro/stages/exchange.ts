@@ -1,5 +1,5 @@
-import { createTrace } from '../../../src/model/trace.ts';
-import { admitted } from '../../../src/pipeline/dispatch.ts';
+import { createTrace } from '../../../src/engine/model/trace.ts';
+import { admitted } from '../../../src/engine/pipeline/dispatch.ts';
 import { operation, type Stage } from '../stage.ts';
 
 /** The stage that finds the caller's grants and audience and creates the exchange for the plan. */

@@ -1,4 +1,4 @@
-import { createAcceptsGzip } from '../../../src/cache/representation.ts';
+import { createAcceptsGzip } from '../../../src/engine/cache/representation.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createAccessLog } from '../../../src/telemetry/logs.ts';
+import { createAccessLog } from '../../../src/engine/telemetry/logs.ts';
 import type { Stage } from '../stage.ts';
 
 /** The stage that creates the access log line for a hit. */

@@ -1,4 +1,4 @@
-import { createTrace } from '../../../src/model/trace.ts';
+import { createTrace } from '../../../src/engine/model/trace.ts';
 import { operation, type Stage } from '../stage.ts';
 
 /** The whole plan of a hit, from the exchange to the reply. */

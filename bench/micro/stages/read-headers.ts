@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createArrivalReader } from '../../../src/http/arrival.ts';
+import { createArrivalReader } from '../../../src/engine/http/arrival.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { operation, type Stage } from '../stage.ts';
 

@@ -1,4 +1,4 @@
-import type { Arrival } from '../../../src/model/arrival.ts';
+import type { Arrival } from '../../../src/engine/model/arrival.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 

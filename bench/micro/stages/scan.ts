@@ -1,6 +1,6 @@
-import { authorsOf, bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
-import { createScanResponse } from '../../../src/pipeline/scan-response.ts';
-import { openScanner } from '../../../src/scanner/open-scanner.ts';
+import { authorsOf, bodyFactsOf } from '../../../src/engine/pipeline/known-bodies.ts';
+import { createScanResponse } from '../../../src/engine/pipeline/scan-response.ts';
+import { openScanner } from '../../../src/engine/scanner/open-scanner.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import type { Stage } from '../stage.ts';
 

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { audit, type AuditFinding, auditLines } from '../../audit/audit.ts';
-import { readRoles } from '../../assembly/load-start.ts';
-import type { Settings } from '../../config/settings.ts';
-import { startingState } from '../../ladder/ladder-step.ts';
+import { audit, type AuditFinding, auditLines } from '../../workbench/audit/audit.ts';
+import { readRoles } from '../../engine/assembly/load-start.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { startingState } from '../../features/levels/ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { isAtLeast, SEVERITIES, severityCounts } from '../../model/severity.ts';
+import { isAtLeast, SEVERITIES, severityCounts } from '../../engine/model/severity.ts';
 import { type Command, type CommandIo, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';

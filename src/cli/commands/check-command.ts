@@ -1,4 +1,4 @@
-import { StartFault } from '../../model/fault.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { didYouMean } from '../../lib/closest-name.ts';
-import { explainLine, type ExplainStep } from '../../pipeline/explain.ts';
-import type { ExplainRequest } from '../../pipeline/dry-run.ts';
+import { explainLine, type ExplainStep } from '../../engine/pipeline/explain.ts';
+import type { ExplainRequest } from '../../engine/pipeline/dry-run.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';

@@ -1,4 +1,4 @@
-import { hashPassword } from '../../identity/password-hash.ts';
+import { hashPassword } from '../../engine/identity/password-hash.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { readPassword } from '../flags/credentials.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { fileReason } from '../../files/file-reason.ts';
-import { packageRoot } from '../../files/package-root.ts';
-import { parseUpstreamUrl } from '../../upstream/upstream-url.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { packageRoot } from '../../lib/package-root.ts';
+import { parseUpstreamUrl } from '../../engine/upstream/upstream-url.ts';
 import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
 
 const FILES = ['portico.yaml', 'roles.yaml'];

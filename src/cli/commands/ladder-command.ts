@@ -1,16 +1,22 @@
-import { readStoredLadder } from '../../assembly/features/assemble-ladder.ts';
-import { type Settings, withDemoState } from '../../config/settings.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
+import { readStoredLadder } from '../../features/levels/assemble-ladder.ts';
+import { type Settings, withDemoState } from '../../engine/config/settings.ts';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
 import type { Assembly } from '../../gateway.ts';
-import { LADDER_DOCUMENT, readLadderFile, writeLadderFile } from '../../ladder/ladder-file.ts';
-import { LADDER_CHECKS, type LadderState, liftStep, startingState, stepOf } from '../../ladder/ladder-step.ts';
-import { emptySnapshot, type LedgerSnapshot } from '../../model/ledger-entry.ts';
-import { ledgerAt } from '../../ledger/store/select-store.ts';
+import { LADDER_DOCUMENT, readLadderFile, writeLadderFile } from '../../features/levels/ladder/ladder-file.ts';
+import {
+  LADDER_CHECKS,
+  type LadderState,
+  liftStep,
+  startingState,
+  stepOf,
+} from '../../features/levels/ladder/ladder-step.ts';
+import { emptySnapshot, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
+import { ledgerAt } from '../../features/ledger/store/select-store.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { connectRedis, RedisUnavailable, untilAvailable } from '../../redis/connect-redis.ts';
-import { openRedisChangeLog } from '../../redis/redis-change-log.ts';
-import { readRedisSecrets, usesRedis } from '../../redis/redis-options.ts';
-import { editSharedDocument } from '../../redis/shared-document.ts';
+import { connectRedis, RedisUnavailable, untilAvailable } from '../../engine/redis/connect-redis.ts';
+import { openRedisChangeLog } from '../../engine/redis/redis-change-log.ts';
+import { readRedisSecrets, usesRedis } from '../../engine/redis/redis-options.ts';
+import { editSharedDocument } from '../../engine/redis/shared-document.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { Settings } from '../../config/settings.ts';
-import { confidenceWord, shownConfidence } from '../../learn/confidence.ts';
-import { emptyObservations, type Observations } from '../../learn/observations/observations.ts';
-import type { Proposal } from '../../learn/propose/proposal.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { confidenceWord, shownConfidence } from '../../features/learning/confidence.ts';
+import { emptyObservations, type Observations } from '../../features/learning/observations/observations.ts';
+import type { Proposal } from '../../workbench/learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { outputFile, writeText } from '../command-output.ts';
@@ -63,8 +63,8 @@ export const learnCommand: Command = {
     };
     const settings = await settingsFrom(line, io);
     rejectAppliedOverlay(line, io, settings);
-    const { readLearnDocument } = await import('../../assembly/load-start.ts');
-    const { propose } = await import('../../learn/propose/propose.ts');
+    const { readLearnDocument } = await import('../../engine/assembly/load-start.ts');
+    const { propose } = await import('../../workbench/learn/propose/propose.ts');
     const observations = await getObservations(line, io, settings);
     const proposals = propose(observations, readLearnDocument(settings), limits);
     await writeProposals(line, io, proposals, observations);
@@ -90,7 +90,7 @@ async function writeProposals(
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
-  const { toOverlay } = await import('../../learn/propose/to-overlay.ts');
+  const { toOverlay } = await import('../../workbench/learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
   const output = outputFile(line);
   const overlay = toOverlay(proposals, observations);
@@ -113,7 +113,7 @@ async function writeProposals(
 async function getObservations(line: CommandLine, io: CommandIo, settings: Settings): Promise<Observations> {
   const against = line.last('against');
   const file = line.last('observations');
-  const { readObservationFile } = await import('../../learn/observations/observation-file.ts');
+  const { readObservationFile } = await import('../../features/learning/observations/observation-file.ts');
   const place = file === undefined ? settings.placeOf('/learn/file') : { source: '--observations', pointer: '' };
   const path = file === undefined ? settings.learn.file : resolve(io.cwd, file);
   if (against === undefined) {

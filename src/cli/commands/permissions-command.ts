@@ -1,4 +1,4 @@
-import { formatPermissionMatrix, type PermissionMatrix } from '../../permissions/permission-matrix.ts';
+import { formatPermissionMatrix, type PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
 import { type Command, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';

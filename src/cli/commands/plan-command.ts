@@ -1,4 +1,4 @@
-import type { CompiledGateway } from '../../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
 import { type Command, EXIT } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';

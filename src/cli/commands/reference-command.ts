@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/config-flags.ts';
 import { numberFlag } from '../flags/flag-values.ts';

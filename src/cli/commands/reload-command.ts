@@ -1,4 +1,4 @@
-import type { Fault } from '../../model/fault.ts';
+import type { Fault } from '../../engine/model/fault.ts';
 import { type Command, CommandFailure, EXIT } from '../command.ts';
 import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
 import { faultLines } from '../run-program.ts';

@@ -1,10 +1,10 @@
 import { join, relative, resolve } from 'node:path';
-import { fileReason } from '../../files/file-reason.ts';
-import { contractFolder } from '../../contract/contract-files.ts';
-import { bundleSchemas, generateSchemas } from '../../contract/generate/generate-schemas.ts';
-import { compareSchemas, writeSchemas } from '../../contract/generate/schema-folder.ts';
-import { loadContract } from '../../contract/load-contract.ts';
-import { StartFault } from '../../model/fault.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { contractFolder } from '../../engine/contract/contract-files.ts';
+import { bundleSchemas, generateSchemas } from '../../engine/contract/generate/generate-schemas.ts';
+import { compareSchemas, writeSchemas } from '../../engine/contract/generate/schema-folder.ts';
+import { loadContract } from '../../engine/contract/load-contract.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
-import { packageVersion } from '../../files/package-root.ts';
-import { type Settings, withDemoState, withUpstreamUrl } from '../../config/settings.ts';
-import { movedLevels, movedWords } from '../../ladder/ladder-rows.ts';
+import { packageVersion } from '../../lib/package-root.ts';
+import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
+import { movedLevels, movedWords } from '../../features/levels/ladder/ladder-rows.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../engine/config/settings.ts';
 import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { CONFIG_FLAGS } from './config-flags.ts';

@@ -1,10 +1,10 @@
-import type { Override } from '../../config/config-sources.ts';
-import type { SettingsReading } from '../../config/load-settings.ts';
+import type { Override } from '../../engine/config/config-sources.ts';
+import type { SettingsReading } from '../../engine/config/load-settings.ts';
 import { readSettings } from '../../portico-settings.ts';
-import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../config/settings.ts';
+import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
-import { MODE_NAMES } from '../../model/modes.ts';
-import { type Fault, StartFault } from '../../model/fault.ts';
+import { MODE_NAMES } from '../../engine/model/modes.ts';
+import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from '../command.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { readSecretFile } from '../../files/secret-file.ts';
+import { readSecretFile } from '../../lib/secret-file.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { CommandFailure, type CommandIo, type CommandLine, type Flag, UsageError } from '../command.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Settings } from '../../config/settings.ts';
-import { readBaselineFile } from '../../ledger/baseline-file.ts';
-import type { Baseline } from '../../model/ledger-entry.ts';
-import { type FailRule, parseFailRule } from '../../report/fail-on.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { readBaselineFile } from '../../features/ledger/baseline-file.ts';
+import type { Baseline } from '../../engine/model/ledger-entry.ts';
+import { type FailRule, parseFailRule } from '../../workbench/report/fail-on.ts';
 import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
 
 /** The flags shared by all commands that can fail a pipeline. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../model/operation.ts';
+import type { Operation } from '../../engine/model/operation.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 import { numberFlag } from './flag-values.ts';
 

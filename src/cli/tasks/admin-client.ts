@@ -1,7 +1,7 @@
 import { membersOf } from '../../lib/plain-object.ts';
-import { failureHint } from '../../model/failure-hints.ts';
-import { toTransportFailure } from '../../upstream/failures/transport-failure.ts';
-import { StartFault } from '../../model/fault.ts';
+import { failureHint } from '../../engine/model/failure-hints.ts';
+import { toTransportFailure } from '../../engine/upstream/failures/transport-failure.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
 import { adminAddress } from '../flags/admin-flags.ts';
 import { readSettingsFrom } from '../flags/config-flags.ts';

@@ -1,8 +1,8 @@
-import type { Settings } from '../../config/settings.ts';
-import type { BaselineFile } from '../../ledger/baseline-file.ts';
-import { ledgerAt } from '../../ledger/store/select-store.ts';
-import { type Fault, StartFault } from '../../model/fault.ts';
-import { isOutage } from '../../model/ledger-entry.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import type { BaselineFile } from '../../features/ledger/baseline-file.ts';
+import { ledgerAt } from '../../features/ledger/store/select-store.ts';
+import { type Fault, StartFault } from '../../engine/model/fault.ts';
+import { isOutage } from '../../engine/model/ledger-entry.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 import { settingsFrom, withAssembly } from '../flags/config-flags.ts';
 

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Place, Settings } from '../../config/settings.ts';
+import type { Place, Settings } from '../../engine/config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { StartFault } from '../../model/fault.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
-import { fileReason } from '../../files/file-reason.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { chaosErrors } from '../flags/config-flags.ts';
 
 /** The address on which the embedded upstream listens. The default is a free port on the loopback interface. */

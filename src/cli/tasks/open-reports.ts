@@ -1,16 +1,16 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createContractPlaces } from '../../assembly/operators/operator-console.ts';
-import type { Settings } from '../../config/settings.ts';
-import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../model/ledger-entry.ts';
-import { ledgerAt, withLedgerFile } from '../../ledger/store/select-store.ts';
+import { createContractPlaces } from '../../features/console/operator-console.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
+import { ledgerAt, withLedgerFile } from '../../features/ledger/store/select-store.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
-import { fileReason } from '../../files/file-reason.ts';
-import { StartFault } from '../../model/fault.ts';
-import type { Operation } from '../../model/operation.ts';
-import { parseJsonReport, ReportFault } from '../../report/json-report.ts';
-import { type Report, type ReportInput, type ReportScope, toReport } from '../../report/report.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { StartFault } from '../../engine/model/fault.ts';
+import type { Operation } from '../../engine/model/operation.ts';
+import { parseJsonReport, ReportFault } from '../../workbench/report/json-report.ts';
+import { type Report, type ReportInput, type ReportScope, toReport } from '../../workbench/report/report.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
 

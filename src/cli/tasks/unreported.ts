@@ -1,12 +1,12 @@
-import { readLearnDocument } from '../../assembly/load-start.ts';
-import type { Settings } from '../../config/settings.ts';
-import { loadSchemas } from '../../contract/load-contract.ts';
-import { compilePlaceSchemas, type PlaceSchema } from '../../learn/place-schema.ts';
+import { readLearnDocument } from '../../engine/assembly/load-start.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { loadSchemas } from '../../engine/contract/load-contract.ts';
+import { compilePlaceSchemas, type PlaceSchema } from '../../features/learning/place-schema.ts';
 import { keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
-import type { LedgerEntry } from '../../model/ledger-entry.ts';
-import { UNDOCUMENTED_FIELD } from '../../model/violation.ts';
-import { toPagingOptions } from '../../paging/paging-options.ts';
-import { compileUndocumentedPolicy } from '../../pipeline/undocumented/policy.ts';
+import type { LedgerEntry } from '../../engine/model/ledger-entry.ts';
+import { UNDOCUMENTED_FIELD } from '../../engine/model/violation.ts';
+import { toPagingOptions } from '../../engine/paging/paging-options.ts';
+import { compileUndocumentedPolicy } from '../../engine/pipeline/undocumented/policy.ts';
 
 type UnreportedSettings = Pick<
   Settings,

@@ -1,8 +1,8 @@
-import type { Settings } from '../../config/settings.ts';
-import type { ContractOptions } from '../../contract/contract-options.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import type { ContractOptions } from '../../engine/contract/contract-options.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
-import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
-import type { Fault } from '../../model/fault.ts';
+import { CHECK_NAMES, type CheckLevel } from '../../engine/model/checks.ts';
+import type { Fault } from '../../engine/model/fault.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 
 /** The content of the banner. */

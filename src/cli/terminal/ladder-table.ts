@@ -1,6 +1,6 @@
-import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
-import type { LadderState } from '../../ladder/ladder-step.ts';
-import type { LedgerSnapshot } from '../../model/ledger-entry.ts';
+import { type LadderRow, stepWords } from '../../features/levels/ladder/ladder-rows.ts';
+import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
+import type { LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { jsonDocument } from '../command-output.ts';
 
 const COLUMNS = [

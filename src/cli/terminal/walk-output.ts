@@ -1,7 +1,7 @@
 import { PROFILE } from '../../profile.ts';
-import { countWords } from '../../report/report-words.ts';
-import { statusHint } from '../../model/failure-hints.ts';
-import type { WalkSummary } from '../../walk/walk.ts';
+import { countWords } from '../../workbench/report/report-words.ts';
+import { statusHint } from '../../engine/model/failure-hints.ts';
+import type { WalkSummary } from '../../workbench/walk/walk.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 
 interface WalkStep {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PublicMiddleware } from '../../http/public-app.ts';
-import { withoutHeaders } from '../../http/write-reply.ts';
+import type { PublicMiddleware } from '../../engine/http/public-app.ts';
+import { withoutHeaders } from '../../engine/http/write-reply.ts';
 import type { CorsOptions } from './options.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Grants } from '../../permissions/decide.ts';
-import type { FeatureStage, Stage } from '../../pipeline/stage.ts';
+import type { Grants } from '../../engine/permissions/decide.ts';
+import type { FeatureStage, Stage } from '../../engine/pipeline/stage.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**

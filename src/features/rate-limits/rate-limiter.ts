@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type * as RateLimiterFlexible from 'rate-limiter-flexible';
-import type { ErrorKind } from '../../errors/catalogue.ts';
-import { GatewayError } from '../../errors/gateway-error.ts';
+import type { ErrorKind } from '../../engine/errors/catalogue.ts';
+import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import { networkOf } from '../../lib/network-address.ts';
-import { countedAs } from '../../model/principal.ts';
-import { createTraceSlot } from '../../model/trace-slot.ts';
-import type { KnownRequest } from '../../pipeline/exchange.ts';
-import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../redis/connect-redis.ts';
+import { countedAs } from '../../engine/model/principal.ts';
+import { createTraceSlot } from '../../engine/model/trace-slot.ts';
+import type { KnownRequest } from '../../engine/pipeline/exchange.ts';
+import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../engine/redis/connect-redis.ts';
 import type { RateLimitRule } from './options.ts';
 
 /** The error of a request that exceeds a budget. */

@@ -1,6 +1,6 @@
-import { type HeaderPairs, headerValues } from '../../model/header-pairs.ts';
-import { REHEARSAL, type Violation, type ViolationLocation } from '../../model/violation.ts';
-import type { RepeatedResponse } from '../../pipeline/repeat-request.ts';
+import { type HeaderPairs, headerValues } from '../../engine/model/header-pairs.ts';
+import { REHEARSAL, type Violation, type ViolationLocation } from '../../engine/model/violation.ts';
+import type { RepeatedResponse } from '../../engine/pipeline/repeat-request.ts';
 
 /** What is compared of a response. It contains neither the body nor the value of a cookie. */
 export interface ResponseFacts {

@@ -1,6 +1,6 @@
-import { createTraceSlot } from '../../model/trace-slot.ts';
-import type { FeatureStage } from '../../pipeline/stage.ts';
-import { uploadOf } from '../../upstream/send-proxied.ts';
+import { createTraceSlot } from '../../engine/model/trace-slot.ts';
+import type { FeatureStage } from '../../engine/pipeline/stage.ts';
+import { uploadOf } from '../../engine/upstream/send-proxied.ts';
 import type { RehearsedExchange } from './rehearse.ts';
 
 /** The exchanges that will be rehearsed once the client has its response. */

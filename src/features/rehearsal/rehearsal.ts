@@ -1,8 +1,8 @@
 import type { Feature } from '../../engine/feature.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Trace } from '../../model/trace.ts';
-import { isAdvisory } from '../../model/violation.ts';
-import { toCauseLine } from '../../privacy/cause-line.ts';
+import type { Trace } from '../../engine/model/trace.ts';
+import { isAdvisory } from '../../engine/model/violation.ts';
+import { toCauseLine } from '../../engine/privacy/cause-line.ts';
 import { uncomparedHeaders } from './compare-responses.ts';
 import { NOTED, noteReply } from './note-reply.ts';
 import { options } from './options.ts';

@@ -1,9 +1,9 @@
-import type { Cancellation } from '../../model/arrival.ts';
-import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import type { Violation } from '../../model/violation.ts';
-import type { Exchange } from '../../pipeline/exchange.ts';
-import type { Reply } from '../../pipeline/reply.ts';
-import type { RequestForm, RequestRepeater } from '../../pipeline/repeat-request.ts';
+import type { Cancellation } from '../../engine/model/arrival.ts';
+import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
+import type { Violation } from '../../engine/model/violation.ts';
+import type { Exchange } from '../../engine/pipeline/exchange.ts';
+import type { Reply } from '../../engine/pipeline/reply.ts';
+import type { RequestForm, RequestRepeater } from '../../engine/pipeline/repeat-request.ts';
 import {
   type BuiltResponseFacts,
   builtFactsOf,

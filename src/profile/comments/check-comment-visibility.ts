@@ -1,5 +1,5 @@
-import type { ErrorKind } from '../../errors/catalogue.ts';
-import type { ErrorDetail } from '../../errors/gateway-error.ts';
+import type { ErrorKind } from '../../engine/errors/catalogue.ts';
+import type { ErrorDetail } from '../../engine/errors/gateway-error.ts';
 import { valueAt } from '../../lib/json-pointer.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './options.ts';
 

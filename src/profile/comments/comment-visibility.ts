@@ -1,4 +1,4 @@
-import type { CheckedRequest, RequestRule, RuleFindings } from '../../contract/rules.ts';
+import type { CheckedRequest, RequestRule, RuleFindings } from '../../engine/contract/rules.ts';
 import { valueAt } from '../../lib/json-pointer.ts';
 import {
   COMMENT_ERRORS,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { ErrorDetail } from '../../errors/gateway-error.ts';
-import type { Violation } from '../../model/violation.ts';
+import type { ErrorDetail } from '../../engine/errors/gateway-error.ts';
+import type { Violation } from '../../engine/model/violation.ts';
 
 interface CsvLimits {
   readonly maxRows: number;

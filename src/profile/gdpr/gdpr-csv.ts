@@ -1,4 +1,4 @@
-import type { RequestRule, RuleFindings } from '../../contract/rules.ts';
+import type { RequestRule, RuleFindings } from '../../engine/contract/rules.ts';
 import { valueAt } from '../../lib/json-pointer.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { checkLongUploadCsv, checkUploadCsv, CSV_PART_LENGTH } from './check-upload-csv.ts';

@@ -1,7 +1,7 @@
-import type { ErrorKind } from '../../errors/catalogue.ts';
-import { GatewayError } from '../../errors/gateway-error.ts';
-import { countedAs } from '../../model/principal.ts';
-import type { FeatureStage } from '../../pipeline/stage.ts';
+import type { ErrorKind } from '../../engine/errors/catalogue.ts';
+import { GatewayError } from '../../engine/errors/gateway-error.ts';
+import { countedAs } from '../../engine/model/principal.ts';
+import type { FeatureStage } from '../../engine/pipeline/stage.ts';
 import { gdprCsv } from './gdpr-csv.ts';
 import type { UploadMemory } from './upload-memory.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { REPORT_FORMATS } from '../../../src/report/formats.ts';
+import { REPORT_FORMATS } from '../../../src/workbench/report/formats.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { runInProcess } from '../run-in-process.ts';
 

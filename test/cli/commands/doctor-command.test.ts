@@ -10,7 +10,7 @@ import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { SAFE_OPERATIONS } from '../../builders/operations.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { healthy } from '../../doctor/probe-setting.ts';
+import { healthy } from '../../workbench/doctor/probe-setting.ts';
 import { processIoOf } from '../process-io-of.ts';
 
 const reference = await startReferenceServer({ basePath: '/qa' });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
-import { packageRoot } from '../../../src/files/package-root.ts';
+import { packageRoot } from '../../../src/lib/package-root.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { processIoOf } from '../process-io-of.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
-import { readLadderFile, writeLadderFile } from '../../../src/ladder/ladder-file.ts';
+import { readLadderFile, writeLadderFile } from '../../../src/features/levels/ladder/ladder-file.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { startFleet } from '../../builders/fleet.ts';
@@ -13,7 +13,7 @@ import { needsProgram } from '../../builders/needs-program.ts';
 import { PATIENT, startRedisServer } from '../../builders/redis-server.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { until } from '../../builders/until.ts';
-import { stepWith } from '../../ladder/levels.ts';
+import { stepWith } from '../../features/levels/ladder/levels.ts';
 import { processIoOf } from '../process-io-of.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'portico-ladder-command-'));

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
-import { withUpstreamUrl } from '../../../src/config/settings.ts';
+import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { serve } from '../../http/serve.ts';
+import { serve } from '../../engine/http/serve.ts';
 import { runInProcess } from '../run-in-process.ts';
 
 /** Starts a gateway with a configuration file that the test can replace. */

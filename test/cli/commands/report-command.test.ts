@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer, type ReferenceServer } from '../../../src/reference/start-reference-server.ts';
-import { renderJson } from '../../../src/report/json-report.ts';
-import { REPORT_FORMATS } from '../../../src/report/formats.ts';
-import { entryWith, PLAIN, reportOf, snapshotWith } from '../../report/report-fixtures.ts';
+import { renderJson } from '../../../src/workbench/report/json-report.ts';
+import { REPORT_FORMATS } from '../../../src/workbench/report/formats.ts';
+import { entryWith, PLAIN, reportOf, snapshotWith } from '../../workbench/report/report-fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
 let drifting: ReferenceServer | undefined;

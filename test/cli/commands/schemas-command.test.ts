@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contractFolder } from '../../../src/contract/contract-files.ts';
-import { packageRoot } from '../../../src/files/package-root.ts';
+import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
+import { packageRoot } from '../../../src/lib/package-root.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { runInProcess } from '../run-in-process.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createWhyUnreported } from '../../../src/cli/tasks/unreported.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
-import type { LedgerEntry } from '../../../src/model/ledger-entry.ts';
+import type { LedgerEntry } from '../../../src/engine/model/ledger-entry.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { entryWith } from '../../report/report-fixtures.ts';
+import { entryWith } from '../../workbench/report/report-fixtures.ts';
 
 const folder = tempFolder();
 const OVERLAY = join(folder, 'overlay.yaml');

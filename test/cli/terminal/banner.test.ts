@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bannerLines, type BannerContent } from '../../../src/cli/terminal/banner.ts';
-import { load } from '../../config/load-in-folder.ts';
+import { load } from '../../engine/config/load-in-folder.ts';
 
 const banner = (yaml: string, more: Partial<BannerContent> = {}) =>
   bannerLines({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkCommentVisibility, type CommentWrite } from '../../../src/profile/comments/check-comment-visibility.ts';
 import { options, privateValues } from '../../../src/profile/comments/options.ts';
-import { withSchemaDefaults } from '../../../src/config/configurable.ts';
+import { withSchemaDefaults } from '../../../src/engine/config/configurable.ts';
 import type { PlainObject } from '../../../src/lib/plain-object.ts';
 
 const DEFAULTS = withSchemaDefaults(options as unknown as PlainObject, undefined) as CommentWrite['options'];

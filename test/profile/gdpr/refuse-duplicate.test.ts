@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
 import { createUploadMemory } from '../../../src/profile/gdpr/upload-memory.ts';
 import { isForced, refuseDuplicate } from '../../../src/profile/gdpr/refuse-duplicate.ts';
 import {

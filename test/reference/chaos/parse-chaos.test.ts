@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CHAOS_NAMES, LAST_OPERATION } from '../../../src/reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../../src/reference/chaos/parse-chaos.ts';
 import { ROUTES } from '../../../src/reference/routes.ts';
-import { contract } from '../../contract/sample.ts';
+import { contract } from '../../engine/contract/sample.ts';
 import { textLike } from '../matchers.ts';
 
 function problemsOf(...texts: string[]): readonly string[] {

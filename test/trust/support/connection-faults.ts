@@ -4,7 +4,7 @@ import tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { failInvalidNames } from '../../builders/invalid-names.ts';
-import { selfSigned } from '../../upstream/support/self-signed.ts';
+import { selfSigned } from '../../engine/upstream/support/self-signed.ts';
 import type { RawUpstream } from './raw-upstream.ts';
 import type { Fault } from './response-faults.ts';
 

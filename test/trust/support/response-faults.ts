@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { ErrorCode } from '../../../src/errors/catalogue.ts';
+import type { ErrorCode } from '../../../src/engine/errors/catalogue.ts';
 
 /** The valid response that the faults modify. */
 export interface ValidResponse {

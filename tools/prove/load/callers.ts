@@ -1,4 +1,4 @@
-import { hashPassword } from '../../../src/identity/password-hash.ts';
+import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
 import { toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import type { RawResponse } from '../../../bench/raw-request.ts';
 import type { Ask } from './load-client.ts';

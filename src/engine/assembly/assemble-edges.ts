@@ -1,0 +1,181 @@
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import { withoutLimits } from '../upstream/upstream-options.ts';
+import { observesLimits } from '../config/settings.ts';
+import type { GatewayError } from '../errors/gateway-error.ts';
+import { arrivalOptions } from '../http/arrival.ts';
+import { createAdminApp, type Readiness } from '../http/admin-app.ts';
+import { createListenerServer, type ListenerServer } from '../http/listen.ts';
+import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from '../http/tls-certificate.ts';
+import { connectWithin, type SecureListening } from '../http/tls-listener.ts';
+import { createPublicApp, type PublicAppServices } from '../http/public-app.ts';
+import { requestHeadFault } from '../http/malformed.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isLoopbackHost, reachableHost } from '../../lib/network-address.ts';
+import { createTrace } from '../model/trace.ts';
+import { createOverridesRouter } from '../../features/levels/overrides/overrides-router.ts';
+import { TRAFFIC_HISTORY } from '../../features/console/traffic-history.ts';
+import type { AssemblyParts } from './assemble-services.ts';
+import type { CompiledAssembly } from './compile-gateway.ts';
+import { createLazyConsole } from '../../features/console/operator-console.ts';
+import type { Reload } from './reload.ts';
+
+/** The public side and the admin side of the gateway, before they start listening. */
+export interface Edges {
+  /** Handles requests received by the embedding application's listener. Checks each request's head first. */
+  readonly handle: RequestListener;
+  readonly adminApp: Express;
+  readonly publicServer: ListenerServer;
+  readonly adminServer: ListenerServer;
+  /** Makes both sides use a newly assembled gateway for new requests. */
+  use(next: CompiledAssembly): void;
+  /** Stops the timer that records traffic for the console's charts, and closes the certificate watcher. */
+  close(): void;
+}
+
+/** The gateway's readiness and its reload function. */
+interface EdgeState {
+  readonly readiness: () => Readiness;
+  readonly reload: Reload;
+}
+
+/** Creates the apps and servers for the public side and the admin side. */
+export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
+  const { settings, services } = first;
+  const { metrics, purge, logger, traffic, upstreams } = services;
+  const { listen } = settings;
+  const { clock } = parts;
+  const { readiness, reload } = state;
+  metrics.watch({ ready: () => readiness().ready });
+  const startedAt = clock();
+  const consoleOf = (compiled: CompiledAssembly) =>
+    createLazyConsole(compiled, {
+      clock,
+      startedAt,
+      purge,
+      readiness,
+      reload: () => reload('console'),
+      publicAddress: () => {
+        const address = ownAddress(publicServer.server.address());
+        return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
+      },
+    });
+  let operatorConsole = consoleOf(first);
+  const adminApp = createAdminApp({
+    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
+    readiness,
+    upstreamHealth: () => upstreams.current.health(),
+    metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
+    purge,
+    reload: () => reload('admin'),
+    overrides: createOverridesRouter(services.overrides, services.trail),
+    console: (req, res, next) => operatorConsole(req, res, next),
+    trail: services.trail,
+    clock,
+    logger,
+  });
+  const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
+  // The application counts the requests that it receives. A request refused earlier is counted and logged here.
+  const onRefused = ({ code, status }: GatewayError, requestId: string) => {
+    const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
+    metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
+    logger.info({ requestId, error: code }, 'request refused before it was read');
+  };
+  const own = createPublicApp(publicServicesOf(first, parts));
+  const mounted = createPublicApp(withHeadCheck(publicServicesOf(first, parts)));
+  const tls = secureListening(first);
+  const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
+  const certificate = tls?.watch(publicServer.server, clock);
+  const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
+  return {
+    handle: mounted.handle,
+    adminApp,
+    publicServer,
+    adminServer,
+    use(next) {
+      operatorConsole = consoleOf(next);
+      own.use(publicServicesOf(next, parts));
+      mounted.use(withHeadCheck(publicServicesOf(next, parts)));
+      if (next.start.tls !== undefined) certificate?.use(next.start.tls);
+    },
+    close() {
+      clearInterval(sampling);
+      certificate?.close();
+    },
+  };
+}
+
+/** Adds the request-head check, which only the gateway's own listener performs automatically. */
+const withHeadCheck = (services: PublicAppServices): PublicAppServices => ({
+  ...services,
+  checkHead: requestHeadFault,
+});
+
+const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
+
+/** Returns the TLS options of the public listener, or undefined if TLS is not used. */
+function secureListening({ settings, start: { tls: identity }, services: { metrics, logger } }: CompiledAssembly) {
+  const { tls: options } = settings.listen;
+  if (options === undefined || identity === undefined) return undefined;
+  let failedHandshakes = 0;
+  const listening: SecureListening = { options, identity, onHandshakeFailed: () => (failedHandshakes += 1) };
+  const watch = (server: ListenerServer['server'], clock: Clock): TlsCertificate | undefined => {
+    if (!('setSecureContext' in server)) return undefined;
+    const certificate = watchTlsCertificate({
+      options,
+      identity,
+      server,
+      clock,
+      onReplaced: (next) =>
+        logger.info({ fingerprint: next.fingerprint, notAfter: notAfter(next) }, 'the TLS certificate was replaced'),
+      onRefused: (faults) =>
+        logger.error({ faults }, 'the new TLS certificate cannot be used: the previous one stays in use'),
+    });
+    if (identity.notAfter <= clock())
+      logger.warn({ notAfter: notAfter(identity) }, 'the TLS certificate has expired, so clients will refuse it');
+    metrics.watch({
+      certificateNotAfter: () => certificate.notAfter() / 1000,
+      certificateOutdated: certificate.isOutdated,
+      failedHandshakes: () => failedHandshakes,
+    });
+    return certificate;
+  };
+  return { listening, watch };
+}
+
+/** Returns the services that the public side uses for new requests. */
+function publicServicesOf(
+  { settings, start, services, gateway }: CompiledAssembly,
+  { clock }: Pick<AssemblyParts, 'clock'>,
+): PublicAppServices {
+  const { cache, kindOf, isAccepted } = services;
+  const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
+  return {
+    gateway,
+    arrival: { ...arrivalOptions(settings, clock), sampling: services.tracing?.sampling },
+    errorsFor: settings.errorsFor,
+    hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
+    contractStatusHeader: settings.contractStatusHeader,
+    proxyStatusHeader: settings.proxyStatusHeader,
+    middleware: services.features.middleware,
+    addFeatureHeaders: services.features.addHeaders,
+    reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
+    isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
+    gzip: (key, body) => cache.gzip(key, body),
+    clientTimeoutMs: (observesLimits(settings) ? withoutLimits(settings.upstream) : settings.upstream).clientTimeoutMs,
+    record: services.recordTrace,
+    clock,
+  };
+}
+
+/**
+ * Returns an address that the process can use to reach its own listener. If the listener is bound to all addresses,
+ * this is the loopback address.
+ */
+export function ownAddress(
+  address: AddressInfo | string | null,
+): { readonly host: string; readonly port: number } | undefined {
+  if (address === null || typeof address === 'string') return undefined;
+  return { host: reachableHost(address.address), port: address.port };
+}

@@ -1,0 +1,322 @@
+import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-options.ts';
+import { optionsOf } from '../config/configurable.ts';
+import type { Settings } from '../config/settings.ts';
+import { challengeOf } from '../identity/refusals.ts';
+import { movedOf } from '../../features/levels/ladder/ladder-rows.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
+import { isPlainObject } from '../../lib/plain-object.ts';
+import { publicOriginOf } from '../model/arrival.ts';
+import { MODES } from '../model/modes.ts';
+import type { Operation } from '../model/operation.ts';
+import { applyOverrides } from '../../features/levels/overrides/override-effect.ts';
+import { toPagingOptions } from '../paging/paging-options.ts';
+import { decide } from '../permissions/decide.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { createKnownBodies } from '../pipeline/known-bodies.ts';
+import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
+import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
+import { createDecide } from '../pipeline/stages/authorize.ts';
+import { createCheckBody } from '../pipeline/request-rules.ts';
+import { createRepeater, type RequestRepeater } from '../pipeline/repeat-request.ts';
+import { compilePlan } from '../pipeline/plan.ts';
+import { createScanResponse } from '../pipeline/scan-response.ts';
+import { type FeatureStage, overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
+import { createTargets } from '../pipeline/targets.ts';
+import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
+import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
+import { compileSuggestPath } from '../pipeline/undocumented/suggest-path.ts';
+import { compilePathTemplate } from '../privacy/path-template.ts';
+import { openScanner } from '../scanner/open-scanner.ts';
+import { logAttempts } from '../telemetry/trace-context.ts';
+import {
+  compileLegacyAddresses,
+  type LegacyAddresses,
+  legacyAddressFinder,
+  publicAddressOf,
+  rewriteWholeBody,
+} from '../upstream/legacy-addresses.ts';
+import { decodeForInspection } from '../upstream/response-body.ts';
+import { createResponseHeaders } from '../upstream/response-headers.ts';
+import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
+import type { Start } from './load-start.ts';
+import { withShadowBodies } from '../../features/shadow-contract/watch-shadow.ts';
+
+/** The memory limit for remembered request targets is the limit for stored pages divided by this number. */
+const TARGETS_SHARE = 8;
+
+/**
+ * The maximum number of compiled permission requirements to remember. It exceeds the number of permissions that a
+ * contract and a configuration together define.
+ */
+const MAX_PERMISSIONS = 1_000;
+
+/** The maximum number of operations whose plans outside `observe` mode are remembered. */
+const MAX_OPERATIONS = 1_000;
+
+/** The assembled services and the gateway compiled for them. */
+export interface CompiledAssembly extends Assembled {
+  readonly gateway: CompiledGateway;
+}
+
+/** Compiles the plans of all operations and creates the gateway from them. */
+export function compileGateway(
+  settings: Settings,
+  start: Start,
+  services: Services,
+  { clock }: AssemblyParts,
+): CompiledGateway {
+  const { contract, permissions } = start;
+  const challenge = challengeOf(settings.authentication.realm);
+  const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
+  const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
+    decide(requirementOf(permission), grants, 'not-checked');
+  const { grantsOf } = permissions;
+  const planners = stagePlanners(
+    stageServices(settings, start, services, { clock, challenge, decidePermission }),
+    services.features.stages,
+  );
+  const { ladder, overrides } = services;
+  const isShared = services.shared !== undefined;
+  const pageVersionOf = createPageVersions(settings, start, () =>
+    isShared ? digestOfAccepted(start.baseline) : services.withdrawals,
+  );
+  const planned = (operation: Operation) => {
+    const { id } = operation;
+    const configured = planOperation(settings, operation);
+    const checks = ladder.checksFor(id);
+    const effective = {
+      ...configured,
+      checks,
+      moved: movedOf(ladder.levels(), ladder.state(), id),
+      ...applyOverrides(overrides.active(id), checks, overrideTarget(configured)),
+    };
+    return compilePlan({ ...effective, pageVersion: pageVersionOf(effective) }, planners);
+  };
+  const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));
+  const targets = createTargets({
+    contract,
+    plans,
+    undocumented: compileUndocumentedPolicy(
+      settings.profile.basePath,
+      settings.checks.undocumented,
+      settings.mode.transparent,
+      settings.undocumented.allow,
+    ),
+    maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
+  });
+  // Stages share state only through the services, so replacing a plan does not affect requests in progress.
+  const recompile = (id: string) => {
+    const current = plans.get(id);
+    if (current === undefined) return;
+    plans.set(id, planned(current.operation));
+    targets.clear();
+  };
+  // Some pages are stored only because this gateway's baseline accepts their violations. Gateways with a different
+  // baseline must not use them, so page versions change whenever the baseline changes.
+  if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
+  return {
+    basePath: settings.profile.basePath,
+    contract,
+    plans,
+    recompile,
+    undocumented: undocumentedPlan(settings, start, services, services.features.stages, {
+      clock,
+      challenge,
+      decidePermission,
+      grantsOf,
+    }),
+    pathTemplate: compilePathTemplate(
+      contract.operations.map(({ path }) => path),
+      settings.profile,
+    ).of,
+    suggestPath: compileSuggestPath(contract.operations.map(({ path }) => path)),
+    checks: settings.checks,
+    authenticator: services.authenticator,
+    targets,
+    grantsOf,
+    guard: services.guard,
+    decidePermission,
+    shadow: services.shadow,
+    challenge,
+    clock,
+  };
+}
+
+/** Returns all known addresses of the legacy server, whether or not they receive requests. */
+function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAddresses {
+  return compileLegacyAddresses(address, [...upstream.alternates, ...upstream.legacyOrigins]);
+}
+
+/** Compiles the plan for undocumented paths with the given services. */
+export function undocumentedPlan(
+  settings: Settings,
+  start: Start,
+  { upstream, sessions, purge, learning, tracing }: Services,
+  features: readonly FeatureStage[],
+  { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
+): UndocumentedPlan {
+  return compileUndocumentedPlan({
+    access: { ...access, serviceCredential: start.serviceAuthorization !== undefined },
+    clock,
+    legacy: legacyAddressesOf(settings, start),
+    checks: settings.checks,
+    transparent: settings.mode.transparent,
+    allow: settings.undocumented.allow,
+    rewriteUrls: settings.rewriteUrls,
+    publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
+    upstream,
+    sessions,
+    logAttempts: tracing && logAttempts,
+    sample: learning.samplePath,
+    features,
+    purgedBy: settings.profile.purgedBy,
+    purge: (tags) => purge(tags ?? 'all'),
+  });
+}
+
+/** Returns what the stages of the operations need, taken from the given services. */
+export function stageServices(
+  settings: Settings,
+  start: Start,
+  services: Services,
+  { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
+): StageServices {
+  const { contract, permissions, isPermissionMessage, serviceAuthorization } = start;
+  const legacy = legacyAddressesOf(settings, start);
+  const { cache, guard, pageCounts, ownership, lookUp, upstream, sessions, authenticator } = services;
+  const namesUpstream = legacyAddressFinder(legacy);
+  const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
+  const { listen } = settings;
+  const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
+  return {
+    cache,
+    sharedPages: services.shared?.pages,
+    guard,
+    demote: (operationId) => guard.demote(operationId),
+    pageCounts,
+    sharedPageCounts: services.sharedPageCounts,
+    clock,
+    challenge,
+    upstream,
+    sessions,
+    serviceAuthorization,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
+    isPermissionMessage,
+    noCacheRoles: settings.cache.noCacheRoles,
+    earlyRefresh: settings.cache.earlyRefresh,
+    failingPages: services.failingPages,
+    bodyLimits: {
+      bytes: listen.maxBodyBytes,
+      json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
+    },
+    jsonLimits,
+    check: contract.checkResponse,
+    namesUpstream,
+    knownBodies: createKnownBodies(),
+    logAttempts: services.tracing && logAttempts,
+    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
+    isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
+    scan:
+      settings.contract.scanner && services.learning.sampleResponse === undefined && services.shadow === undefined
+        ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
+        : undefined,
+    sampleFields: services.learning.sampleFields,
+    sample: services.learning.sampleResponse,
+    learn: ownership.learn,
+    forget: (principal) => authenticator.forget(principal),
+    readerOf: permissions.readerOf,
+    decide: createDecide({
+      permissions,
+      ownership,
+      findOwner: settings.profile.findOwner,
+      lookUp,
+      disabledOperations: disabledOperations(settings, contract.operations),
+    }),
+    shadow: services.shadow,
+    planBodyCheck: withShadowBodies(
+      createCheckBody({
+        optionsOf: (name) => optionsOf(settings, { name }),
+        rules: contract.rules.requestRules,
+        schema: contract.checkRequest,
+        hasPermission: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
+        lookUp,
+      }),
+      services.shadow,
+    ),
+    purge: services.purge,
+    recordBackground: services.recordTrace,
+    legacyAddresses: {
+      rewrite: settings.rewriteUrls,
+      replace: (body, publicAddress) => rewriteWholeBody(body, legacy, publicAddress),
+      publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
+    },
+  };
+}
+
+/** Returns the service that repeats clients' requests in the forms of this configuration. */
+export function requestRepeater(settings: Settings, start: Start, { upstream, sessions }: Services): RequestRepeater {
+  const built = { ...settings, mode: MODES.staging };
+  const operations = new Map(start.contract.operations.map((operation) => [operation.id, operation]));
+  const planned = boundedMemo(MAX_OPERATIONS, (id: string): PlannedOperation | undefined => {
+    const operation = operations.get(id);
+    return operation && { ...planOperation(built, operation), pageVersion: '' };
+  });
+  return createRepeater({
+    upstream,
+    sessions,
+    serviceAuthorization: start.serviceAuthorization,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
+    plannedAs: planned,
+    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, settings.upstream.maxResponseBytes),
+  });
+}
+
+/** Combines an operation with its configuration. */
+export function planOperation(settings: Settings, operation: Operation): Omit<PlannedOperation, 'pageVersion'> {
+  const own = settings.operations[operation.id] ?? {};
+  const { cacheability } = operation;
+  const cache =
+    cacheability === undefined
+      ? undefined
+      : toOperationCacheOptions(
+          settings.cache,
+          { byDefault: cacheability.byDefault, on: settings.mode.cache },
+          own.cache,
+        );
+  const { transparent } = settings.mode;
+  return {
+    operation,
+    items: settings.profile.items,
+    checks: settings.checksFor(operation.id),
+    errors: settings.errorsFor(operation.id),
+    translation: settings.translationFor(operation.id),
+    transparent,
+    serviceCredential: settings.upstream.credentials.kind === 'service' && operation.identityIndependent,
+    maxPageSize: toPagingOptions(settings.pageBounds, own.pageBounds).maxPageSize,
+    defaultPageSize: knownDefaultPageSize(settings.cache, operation.id),
+    responseHeaders: createResponseHeaders(settings.upstream.responseHeaders),
+    cache: cache?.enabled === true && !transparent ? cache : undefined,
+  };
+}
+
+/**
+ * Returns the operations that are disabled because they need a part of the upstream that the configuration turns off
+ * (docs/rules.md §3). For example, the key `issueTracker.enabled` turns off the part `issue-tracker`. Maps each operation
+ * id to the configuration key that disables it.
+ */
+export function disabledOperations(
+  { features }: Pick<Settings, 'features'>,
+  operations: readonly Pick<Operation, 'id' | 'needsFeature'>[],
+): ReadonlyMap<string, string> {
+  const off = new Set(
+    features
+      .filter(({ options }) => isPlainObject(options) && options['enabled'] === false)
+      .map(({ configurable }) => configurable.name),
+  );
+  return new Map(
+    operations.flatMap(({ id, needsFeature = '' }) => {
+      const key = needsFeature.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return off.has(key) ? [[id, `${key}.enabled`] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Settings } from '../../config/settings.ts';
+import { whyUnwritable } from '../../../lib/replace-file.ts';
+import { StartFault } from '../../model/fault.ts';
+
+/** The configuration keys whose `file` stores state that operators can change. */
+type StateKey = 'ladder' | 'overrides';
+
+/**
+ * Reads a state file at startup. Throws a StartFault if the file is invalid. In the error message, `kind` describes the
+ * file, and `start` describes the consequence of starting without it.
+ */
+export function readStateFile<T>(
+  settings: Pick<Settings, StateKey | 'placeOf'>,
+  key: StateKey,
+  { kind, start }: { readonly kind: string; readonly start: string },
+  read: (file: string) => T,
+): T {
+  const { file } = settings[key];
+  try {
+    return read(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'it cannot be read';
+    const message = `${file} is not a valid ${kind}: ${reason}`;
+    const suggestion = `correct the file, or remove it to start ${start}`;
+    throw new StartFault([{ ...settings.placeOf(`/${key}/file`), message, suggestion }]);
+  }
+}
+
+/**
+ * Returns the reason why a default state file cannot be written, or undefined if it can be written. Throws a StartFault
+ * if a configured file cannot be written.
+ */
+export async function whyNotStored(
+  settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,
+  key: StateKey,
+): Promise<string | undefined> {
+  const { file } = settings[key];
+  const pointer = `/${key}/file`;
+  const reason = await whyUnwritable(file);
+  if (reason === undefined || settings.originOf(pointer) === 'default') return reason;
+  const message = `${file} cannot be written: ${reason}`;
+  const suggestion = 'set a file in a writable folder, or :memory:';
+  throw new StartFault([{ ...settings.placeOf(pointer), message, suggestion }]);
+}

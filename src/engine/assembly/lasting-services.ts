@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { AudienceGuard } from '../cache/audience-guard.ts';
+import type { PageCache } from '../cache/page-cache.ts';
+import { settingsDigest } from '../config/changed-keys.ts';
+import type { Settings } from '../config/settings.ts';
+import { packageVersion } from '../../lib/package-root.ts';
+import type { Ladder } from '../../features/levels/ladder/create-ladder.ts';
+import type { LadderFile } from '../../features/levels/ladder/ladder-file.ts';
+import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
+import type { Ledger } from '../../features/ledger/record/create-ledger.ts';
+import type { KindOf } from '../../features/ledger/record/fingerprint.ts';
+import { ledgerAt } from '../../features/ledger/store/select-store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
+import { type Operation, termsOf } from '../model/operation.ts';
+import type { Overrides } from '../../features/levels/overrides/create-overrides.ts';
+import type { Override } from '../../features/levels/overrides/override.ts';
+import type { PageCounts } from '../paging/page-counts.ts';
+import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
+import type { RequestRepeater } from '../pipeline/repeat-request.ts';
+import type { ShadowContract } from '../../features/shadow-contract/shadow-contract.ts';
+import { createNameTag } from '../privacy/describe-value.ts';
+import type { SharedDocument } from '../redis/shared-document.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { MetricsOptions } from '../telemetry/request-metrics.ts';
+import { exportsSpans } from '../../features/tracing/tracing-options.ts';
+import { createTracing, type Tracing } from '../../features/tracing/tracing.ts';
+import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
+import { assembleLedger } from '../../features/ledger/assemble-ledger.ts';
+import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
+import { type AssembledTrail, assembleTrail } from './features/assemble-trail.ts';
+import { type Acceptance, baselineFollower } from '../../features/ledger/baseline.ts';
+import { createLearning, type Learning } from '../../features/learning/learning.ts';
+import { createUpstreams, type Upstreams } from './features/upstreams.ts';
+import type { Start } from './load-start.ts';
+import type { SharedDemotions, SharedState } from './sharing/shared-state.ts';
+
+/** The services that exist until the gateway is closed. A reload changes only their options. */
+export interface LastingServices {
+  readonly logger: Logger;
+  readonly upstreams: Upstreams;
+  readonly metrics: Metrics;
+  /** Exports spans. Undefined if span export is off. */
+  readonly tracing: Tracing | undefined;
+  readonly traffic: TrafficHistory;
+  readonly ledger: Ledger;
+  readonly ladder: Ladder;
+  readonly ladderFile: LadderFile;
+  /** The ladder state shared by all gateways. Undefined if no state is shared. */
+  readonly ladderDocument: SharedDocument<LadderState> | undefined;
+  /** The record of all changes on the admin side. */
+  readonly trail: AssembledTrail;
+  readonly overrides: Overrides;
+  /** The overrides shared by all gateways. Undefined if no state is shared. */
+  readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
+  readonly learning: Learning;
+  /** Returns a violation's fingerprint and the properties from which it is computed. */
+  readonly kindOf: KindOf;
+  /** Returns the keyed hash that replaces the principal's name in the log. */
+  readonly nameTag: ReturnType<typeof createNameTag>;
+  /**
+   * Removes all pages and page counts, or only those with any of the given tags. Returns the number of pages removed in
+   * this process. If gateways share state, returns a promise that resolves to this number once the others can see the
+   * purge.
+   */
+  readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
+  readonly instance: string;
+  /** The state shared with other gateways. Undefined if Redis is not configured. */
+  readonly shared: SharedState | undefined;
+  /** The demotions by other gateways. Undefined if no state is shared. */
+  readonly demotions: SharedDemotions | undefined;
+  /** The replaceable services that the long-lived services use for new requests. They change only when settings are applied. */
+  readonly live: Live;
+}
+
+interface Live {
+  cache: PageCache;
+  guard: AudienceGuard;
+  pageCounts: PageCounts;
+  baseline: Start['baseline'];
+  shadow: ShadowContract | undefined;
+  /** The number of requests that were not compared with previous shadow contracts because too many were waiting. */
+  droppedBefore: number;
+  /** Repeats requests for features. Undefined until the gateway is compiled. */
+  repeater: RequestRepeater | undefined;
+}
+
+/** The dependencies of the long-lived services, other than the settings. */
+interface First extends Acceptance {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly upstream: Upstream;
+  readonly cache: PageCache;
+  readonly guard: AudienceGuard;
+  readonly pageCounts: PageCounts;
+  readonly kindOf: KindOf;
+  readonly shared: SharedState | undefined;
+  readonly demotions: SharedDemotions | undefined;
+}
+
+/** Creates the services that exist until the gateway is closed. */
+export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
+  const { clock, logger, kindOf, cache, guard, pageCounts, shared, demotions } = first;
+  const live: Live = {
+    cache,
+    guard,
+    pageCounts,
+    baseline: start.baseline,
+    shadow: undefined,
+    droppedBefore: 0,
+    repeater: undefined,
+  };
+  const upstreams = createUpstreams(first.upstream);
+  const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
+  const tracing = exportsSpans(settings.tracing) ? startTracing(settings, instance, logger) : undefined;
+  const purge = (tags: readonly string[] | 'all') => {
+    if (tags === 'all') live.pageCounts.dropAll();
+    else live.pageCounts.drop(tags);
+    return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
+  };
+  shared?.listen(changesOf(purge, baselineFollower(live, first)));
+  demotions?.applyTo(live);
+  const changes = shared?.changes;
+  const ledger = assembleLedger(settings, start, {
+    clock,
+    kindOf,
+    logger,
+    location: ledgerAt(settings.ledger, settings.redis),
+    writer: { replica: instance, redis: shared?.redis },
+  });
+  const metrics = createMetrics(
+    { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
+    shared?.metrics,
+  );
+  if (metrics.foldedOperations() > 0)
+    logger.warn(
+      { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
+      'the contract has too many operations for the metrics: the last ones are counted together as folded',
+    );
+  metrics.watch({
+    upstreamInFlight: () => upstreams.stats().inFlight,
+    upstreamQueued: () => upstreams.stats().queued,
+    upstreamStreams: () => upstreams.stats().streams,
+    upstreamRetries: () => upstreams.stats().retries,
+    limitsExceeded: () => upstreams.stats().limitsExceeded,
+    upstreamHealthy: () => upstreams.current.health().status !== 'failing',
+    upstreamAddresses: () => upstreams.current.health().addresses,
+    upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
+    cacheEntries: () => live.cache.stats().entries,
+    cacheBytes: () => live.cache.stats().bytes,
+    ledgerEntries: () => ledger.size(),
+    ledgerDropped: () => ledger.dropped(),
+    candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
+  });
+  if (tracing !== undefined)
+    metrics.watch({
+      spansExported: () => tracing.counts().exported,
+      spansFailed: () => tracing.counts().failed,
+      spansDropped: () => tracing.counts().dropped,
+    });
+  const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
+  const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
+  const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
+  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides.active, {
+    trail,
+    clock,
+    logger,
+    shared,
+  });
+  return {
+    logger,
+    upstreams,
+    metrics,
+    tracing,
+    traffic: createTrafficHistory(metrics.traffic, clock),
+    ledger,
+    ladder,
+    ladderFile,
+    ladderDocument,
+    trail,
+    overrides,
+    overridesDocument,
+    learning: createLearning({
+      settings,
+      document: start.learned?.document ?? start.contract.document,
+      learned: start.learned,
+      recordFields: ledger.recordFields,
+      jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
+      clock,
+      logger,
+    }),
+    kindOf,
+    nameTag: createNameTag(),
+    instance,
+    shared,
+    demotions,
+    purge:
+      changes === undefined
+        ? purge
+        : async (tags) => {
+            const pages = purge(tags);
+            return pages + ((await changes.append({ kind: 'purge', tags })) ?? 0);
+          },
+    live,
+  };
+}
+
+/**
+ * Returns a listener that applies purges made by any gateway and baseline changes made by other gateways. This
+ * gateway's own purges are applied a second time when they appear in the log, because a page that another gateway
+ * fetched before the purge may have been stored in the meantime.
+ */
+function changesOf(
+  purge: (tags: readonly string[] | 'all') => number,
+  followBaseline: (change: BaselineChange) => void,
+): ChangeListener {
+  return {
+    apply(change, _number, own) {
+      if (change.kind === 'baseline' && !own) followBaseline(change);
+      return change.kind === 'purge' ? purge(change.tags) : 0;
+    },
+    reset: () => void purge('all'),
+  };
+}
+
+/** The maximum and minimum export timeouts, in milliseconds. */
+const EXPORT_MS = { max: 10_000, min: 1_000 };
+
+function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
+  // An export in progress at shutdown must finish before the shutdown is complete.
+  const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
+  return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
+}
+
+/** Returns the metrics options for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */
+export function metricsOptions(
+  settings: Settings,
+  start: Start,
+  isAccepted: Acceptance['isAccepted'],
+  loadedAt: number,
+): MetricsOptions {
+  const { contract } = start;
+  return {
+    operations: contract.operations,
+    permissions: permissionLabels(settings, contract.operations),
+    isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
+    mode: settings.mode.name,
+    checks: settings.checks,
+    version: packageVersion(),
+    contractVersion: contract.version,
+    featureErrors: settings.features.flatMap(({ configurable: { errors = [] } }) => errors.map(({ code }) => code)),
+    release: settings.release,
+    // The console changes the accepted violations without a reload, so the digest is computed for each scrape.
+    configurationHash: () => configurationDigest(settings, start),
+    loadedAt,
+  };
+}
+
+/**
+ * Returns a digest of the configuration in use and of the files that it names. Processes with equal configurations have
+ * the same digest, so operators can see whether a reload has reached every process.
+ */
+export function configurationDigest(settings: Settings, start: Start): string {
+  const { contract, shadow, roles, baseline } = start;
+  return settingsDigest(settings, [
+    contract.version,
+    shadow?.version,
+    [...roles.roles],
+    roles.accounts,
+    baseline?.read(),
+  ]);
+}
+
+/**
+ * Returns the names of all permission requirements that can be reported as missing. The names come from the contract
+ * and the configuration, never from a request.
+ */
+export function permissionLabels(
+  { undocumented }: Pick<Settings, 'undocumented'>,
+  operations: readonly Pick<Operation, 'requires'>[],
+): string[] {
+  const required = operations.flatMap(({ requires }) => (requires === undefined ? [] : termsOf(requires)));
+  const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
+  const names = [...required.map(({ name }) => name), ...allowed];
+  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT, MISSING_SPELLING])];
+}

@@ -1,0 +1,302 @@
+import { readFileSync } from 'node:fs';
+import { featuresInUse } from '../config/configurable.ts';
+import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
+import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
+import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
+import type { Settings } from '../config/settings.ts';
+import { contractFolder } from '../contract/contract-files.ts';
+import type { ContractOptions } from '../contract/contract-options.ts';
+import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
+import { readDocument } from '../contract/document/read-document.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
+import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
+import type { DocumentNode } from '../../features/learning/document.ts';
+import { readObservationFile } from '../../features/learning/observations/observation-file.ts';
+import type { Observations } from '../../features/learning/observations/observations.ts';
+import { type BaselineFile, openBaselineFile } from '../../features/ledger/baseline-file.ts';
+import { pointerTo } from '../../lib/json-pointer.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
+import {
+  loadRoles,
+  nameFaults,
+  type RolesFile,
+  unmappedPolicyOf,
+  withoutDemoAccounts,
+} from '../permissions/roles-file.ts';
+import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
+import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
+import { serviceAuthorization } from '../upstream/upstream-options.ts';
+import { readStoredLadder } from '../../features/levels/assemble-ladder.ts';
+import { readStoredOverrides, type StoredOverrides } from '../../features/levels/assemble-overrides.ts';
+
+/** Everything that is read and compiled before the services are created. */
+export interface Start {
+  readonly contract: Contract;
+  /** The shadow contract. Undefined if none is configured. */
+  readonly shadow: Contract | undefined;
+  /** The roles file in effect. */
+  readonly roles: RolesFile;
+  /** The permissions compiled from the roles file. */
+  readonly permissions: Permissions;
+  /** Problems that do not prevent startup, found in the enforced contract, the shadow contract and the settings. */
+  readonly warnings: readonly Fault[];
+  readonly address: UpstreamAddress;
+  readonly isPermissionMessage: PermissionMessage;
+  /** The service account's `Authorization` header. Undefined if clients' credentials are forwarded. */
+  readonly serviceAuthorization: string | undefined;
+  /** The accepted violations. Undefined if no baseline file is configured. */
+  readonly baseline: BaselineFile | undefined;
+  /** The stored ladder state. Undefined if nothing has been stored yet. */
+  readonly ladder: LadderState | undefined;
+  /** The stored overrides and the latest entries in their audit trail. */
+  readonly overrides: StoredOverrides;
+  /** The stored observations. Undefined if traffic is not sampled. */
+  readonly learned: LearnedBefore | undefined;
+  /** The certificate and key of the public side. Undefined if TLS is not used. */
+  readonly tls: TlsIdentity | undefined;
+  /** The secrets for the connection to Redis. Undefined if Redis is not configured. */
+  readonly redis: RedisSecrets | undefined;
+}
+
+/** The initial data for learning: the enforced contract's document and the stored observations. */
+export interface LearnedBefore {
+  readonly document: DocumentNode;
+  readonly observations: Observations;
+}
+
+/** The startup inputs other than the settings. */
+export interface StartSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
+  readonly load?: (options: ContractOptions) => Contract;
+  /**
+   * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed. The
+   * files with the ladder state and the observations are not read, because the running gateway has newer state.
+   */
+  readonly running?: { readonly settings: Settings; readonly start: Start };
+}
+
+/**
+ * Loads the contract, the roles file and the upstream's settings. Throws a StartFault that lists all configuration
+ * errors in them.
+ */
+export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
+  const failures = new Set<StartFault>();
+  /**
+   * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
+   * the function throws it. A later step that needs the result therefore fails with the same error, which is collected
+   * only once.
+   */
+  const attempt = <T>(step: () => T): (() => T) => {
+    try {
+      const result = step();
+      return () => result;
+    } catch (error) {
+      if (!(error instanceof StartFault)) throw error;
+      failures.add(error);
+      return () => {
+        throw error;
+      };
+    }
+  };
+  const inUse = running === undefined ? [] : [running.start.contract, running.start.shadow];
+  const loadOnce = (options: ContractOptions): Contract => {
+    const sources = inUse.length === 0 ? undefined : sourcesDigest(options);
+    return inUse.find((one) => one?.sources === sources) ?? load(options);
+  };
+  const contract = attempt(() => loadOnce(settings.contract));
+  const hasContract = failures.size === 0;
+  const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
+  attempt(() => checkOperations(settings, contract()));
+  // Without the contract, only the roles file itself can be checked.
+  if (!hasContract) attempt(() => readRoles(settings));
+  const rules = attempt(() => loadPermissions(settings, contract()));
+  const address = attempt(() => addressOf(settings));
+  const service = attempt(() => serviceOf(settings, env));
+  const baseline = attempt(() => baselineOf(settings));
+  const isPermissionMessage = attempt(() => permissionMessageOf(settings));
+  const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
+  const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
+  const learned = attempt(() => loadLearned(settings, running?.start.learned));
+  const tls = attempt(() => tlsOf(settings));
+  const redis = attempt(() => redisOf(settings));
+  if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
+  return {
+    contract: contract(),
+    shadow: shadow(),
+    warnings: [
+      ...contract().warnings,
+      ...rolesFileWarnings(settings, rules().roles),
+      ...settingWarnings(settings, contract(), rules().roles),
+      ...shadowWarnings(contract(), shadow(), settings.placeOf('/contract/candidate')),
+    ],
+    ...rules(),
+    address: address(),
+    isPermissionMessage: isPermissionMessage(),
+    serviceAuthorization: service().authorization,
+    baseline: baseline(),
+    ladder: ladder(),
+    overrides: overrides(),
+    learned: learned(),
+    tls: tls(),
+    redis: redis(),
+  };
+}
+
+/**
+ * Checks the settings of individual operations. The checks are here because their error messages need the settings'
+ * locations in the configuration.
+ */
+function checkOperations(settings: Settings, { operations }: Contract): void {
+  const ids = operations.map(({ id }) => id);
+  const ofFeatures = featuresInUse(settings).flatMap(({ configurable, options }) =>
+    (configurable.checkContract?.(options, { operations }) ?? []).map(({ pointer, ...problem }) =>
+      Object.assign(problem, settings.placeOf(pointer)),
+    ),
+  );
+  const faults = [...operationFaults(settings, ids), ...redactionFaults(settings, operations), ...ofFeatures];
+  if (faults.length > 0) throw new StartFault(faults);
+}
+
+/**
+ * Reads and compiles the roles file. If the upstream is a real server, the demo accounts are removed. Throws a
+ * StartFault that lists all errors in the file.
+ */
+export function loadPermissions(settings: Settings, contract: Contract): Pick<Start, 'roles' | 'permissions'> {
+  const further = furtherPermissions(settings, contract);
+  const written = readRoles(settings, {
+    permissions: further,
+    groups: contract.groups.map(({ name }) => name),
+    flags: contract.flags.map(({ name }) => name),
+  });
+  const { names } = settings.roles;
+  const roles = settings.embedded ? written : withoutDemoAccounts(written);
+  const faults = [
+    ...demoAccountFaults(settings, written),
+    ...rolesFileFaults(settings, written),
+    ...nameFaults(roles, names),
+  ];
+  if (faults.length > 0) throw new StartFault(faults);
+  const { verifier } = settings.authentication;
+  const permissions = compilePermissions({
+    roles,
+    operations: contract.operations,
+    unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, verifier),
+    verifier,
+    names,
+    further: further.map((permission) => ({ permission })),
+  });
+  return { roles, permissions };
+}
+
+/** Reads the roles file. Without a catalog, the permission names in the file are not checked. */
+export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
+  return loadRoles(readRolesText(file), file, catalogue);
+}
+
+/**
+ * Returns the permissions in the catalog and in `undocumented.allow`. Roles may include these permissions even if no
+ * operation requires them.
+ */
+function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
+  const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);
+  return [...new Set([...contract.permissions.map(({ name }) => name), ...allowed])];
+}
+
+function readRolesText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const message = `the roles file cannot be read: ${fileReason(error)}`;
+    throw new StartFault([{ source: file, pointer: '', message, suggestion: 'set roles.file to its path' }]);
+  }
+}
+
+function tlsOf({ listen: { tls }, placeOf }: Settings): TlsIdentity | undefined {
+  if (tls === undefined) return undefined;
+  const { identity, faults } = readTlsIdentity(tls);
+  if (identity !== undefined) return identity;
+  throw new StartFault(faults.map(({ key, message }) => Object.assign({ message }, placeOf(`/listen/tls/${key}`))));
+}
+
+function redisOf({ redis, placeOf }: Settings): RedisSecrets | undefined {
+  if (!usesRedis(redis)) return undefined;
+  const { secrets, faults } = readRedisSecrets(redis);
+  if (secrets !== undefined) return secrets;
+  throw new StartFault(
+    faults.map(({ key, message }) => Object.assign({ message }, placeOf(pointerTo(['redis', ...key.split('.')])))),
+  );
+}
+
+function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {
+  const { baseline } = contract;
+  return baseline === undefined ? undefined : openBaselineFile(baseline, placeOf('/contract/baseline'));
+}
+
+function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {
+  const parsed = parseUpstreamUrl(upstream.url ?? '', placeOf('/upstream/url'));
+  if ('faults' in parsed) throw new StartFault(parsed.faults);
+  return parsed.address;
+}
+
+function serviceOf({ upstream, placeOf }: Settings, env: Readonly<Record<string, string | undefined>>) {
+  const service = serviceAuthorization(upstream.credentials, env);
+  if ('fault' in service) throw new StartFault([{ ...placeOf('/upstream/credentials'), message: service.fault }]);
+  return service;
+}
+
+function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage {
+  try {
+    return compilePermissionMessage(upstream.permissionMessages);
+  } catch {
+    const place = placeOf('/upstream/permissionMessages');
+    throw new StartFault([{ ...place, message: 'contains an invalid regular expression' }]);
+  }
+}
+
+/** Returns the contract document, with its overlays applied, for comparison with traffic. */
+export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
+  return readDocument(contract.folder ?? contractFolder(), contract).document;
+}
+
+/**
+ * If `learn.traffic` is on, reads the document and the stored observations. If the gateway is already `running`, its
+ * observations are used instead of the stored ones. Throws a StartFault if a file is invalid.
+ */
+function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
+  const { traffic, file } = settings.learn;
+  if (!traffic) return undefined;
+  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
+  return { document: readLearnDocument(settings), observations };
+}
+
+// The limit is high enough that the shadow contract's violations are found even on a page with many known violations.
+const MAX_COLLECTED = 1000;
+
+/**
+ * Loads the shadow contract, or returns undefined if none is configured. If loading fails, throws a StartFault whose
+ * messages name the shadow contract.
+ */
+function loadShadow(
+  { candidate, ...contract }: ContractOptions,
+  load: (options: ContractOptions) => Contract,
+): Contract | undefined {
+  if (candidate === undefined) return undefined;
+  try {
+    const { folder = contract.folder, overlays } = candidate;
+    return load({
+      ...contract,
+      ...(folder !== undefined && { folder }),
+      overlays,
+      maxCollected: MAX_COLLECTED,
+    });
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    throw new StartFault(
+      error.faults.map(({ message, ...fault }) => Object.assign(fault, { message: `the shadow contract: ${message}` })),
+    );
+  }
+}

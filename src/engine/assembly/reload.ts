@@ -1,0 +1,211 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { changedKeys } from '../config/changed-keys.ts';
+import type { ReloadResult, SettingsReading } from '../config/load-settings.ts';
+import { reloadNote } from '../config/reload-note.ts';
+import type { Settings } from '../config/settings.ts';
+import { pointerTo } from '../../lib/json-pointer.ts';
+import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
+import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
+import { calibrate, type Calibration } from './calibrate.ts';
+import { refusesByIdentity } from './features/create-authenticator.ts';
+import { loadStart, type StartSources } from './load-start.ts';
+
+/** What triggered a reload, as shown in the log. */
+type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
+
+/**
+ * Rereads the configuration and uses it for new requests. Never rejects. Only one reload runs at a time; all calls made
+ * while it runs share the next one.
+ */
+export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
+
+interface ReloadParts {
+  /** Reads the settings from the sources given at startup. Undefined if the sources are not known. */
+  readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
+  readonly parts: AssemblyParts;
+  readonly sources: StartSources;
+  readonly current: () => Assembled;
+  readonly isClosing: () => boolean;
+  /**
+   * Makes the gateway use the assembled services for new requests. Does not yield to the event loop. `calibration` is
+   * undefined if the verifier is unchanged.
+   */
+  readonly use: (next: Assembled, calibration: Calibration | undefined) => void;
+}
+
+/** Creates the function that reloads the configuration. */
+export function createReload(given: ReloadParts): Reload {
+  let running: Promise<ReloadResult> | undefined;
+  let waiting: Promise<ReloadResult> | undefined;
+  const run = async (trigger: ReloadTrigger): Promise<ReloadResult> => {
+    const { logger, metrics } = given.current().services;
+    const result = await attempt(given).catch((error: unknown): ReloadResult => {
+      if (!(error instanceof StartFault)) logger.error({ err: error }, 'the reload failed');
+      return { outcome: 'refused', faults: error instanceof StartFault ? distinctFaults(error.faults) : [INTERNAL] };
+    });
+    metrics.reloaded(result.outcome);
+    if (result.outcome === 'applied') {
+      logger.info({ reload: { trigger, changed: result.changed } }, 'the configuration was reloaded');
+      for (const { source, pointer, message } of result.warnings) logger.warn({ source, pointer }, message);
+    } else {
+      const faults = result.faults.map(({ source, pointer, message }) => ({ source, pointer, message }));
+      logger.error({ reload: { trigger }, faults }, 'the reload was refused: the previous configuration stays in use');
+    }
+    return result;
+  };
+  const start = (trigger: ReloadTrigger) => {
+    running = run(trigger).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  const request = (trigger: ReloadTrigger) => {
+    if (running === undefined) return start(trigger);
+    // The reload in progress may have read a file before its latest change, so another reload is needed.
+    waiting ??= running.then(() => {
+      waiting = undefined;
+      return start(trigger);
+    });
+    return waiting;
+  };
+  const record = (way: 'signal' | 'program', result: ReloadResult) => {
+    const origin = { at: given.parts.clock(), actor: 'process', way } as const;
+    const { outcome = 'done', ...details } = reloadNote(result);
+    void given.current().services.trail.record({ ...origin, action: 'reload', outcome, ...details });
+  };
+  return (trigger) => {
+    const reloaded = request(trigger);
+    // The admin side records its own reloads, because it knows the operator.
+    if (trigger === 'signal' || trigger === 'program') void reloaded.then((result) => record(trigger, result));
+    return reloaded;
+  };
+}
+
+const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload failed; the log contains the reason' };
+
+/** Reads, checks and applies the configuration. Throws a StartFault that lists all errors, if there are any. */
+async function attempt(given: ReloadParts): Promise<ReloadResult> {
+  const { read, parts, sources, current, isClosing, use } = given;
+  if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
+  const before = current();
+  const { settings, faults } = await read();
+  // The steps run in separate turns of the event loop so that requests can be handled between them.
+  await turn();
+  const found = [...faults];
+  const start = attemptStart(settings, { ...sources, running: before }, found);
+  if (faults.length === 0) found.push(...restartFaults(before.settings, settings));
+  if (found.length > 0 || start === undefined) throw new StartFault(found);
+  await turn();
+  const services = assembleServices(settings, start, parts, before);
+  let calibration: Calibration | undefined;
+  try {
+    calibration = await calibrateReload(settings, services, before);
+    // Unwritten ledger data belongs to the previous release label, so it must be written before the label changes.
+    await services.ledger.flush();
+    if (isClosing()) throw refuse('the process is shutting down');
+    use({ settings, start, services }, calibration);
+  } catch (error) {
+    calibration?.stop();
+    if (services.upstream !== before.services.upstream) await services.upstream.close(0);
+    throw error;
+  }
+  return { outcome: 'applied', changed: changes(before, { settings, start, services }), warnings: start.warnings };
+}
+
+/**
+ * Tests the new verifier during a reload, before it is used for requests. The test runs only if the reload replaces the
+ * verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
+ * throws a StartFault, so that the previous verifier stays in use.
+ */
+async function calibrateReload(
+  settings: Settings,
+  services: Services,
+  before: Assembled,
+): Promise<Calibration | undefined> {
+  const isSame = services.authenticator === before.services.authenticator;
+  if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
+  const calibration = await calibrate(settings, services);
+  const { state, stop } = calibration;
+  if (state.needed !== true || state.kind === 'calibrated') return calibration;
+  stop();
+  throw new StartFault([
+    {
+      ...settings.placeOf('/authentication/verifier'),
+      message: 'credentials cannot be verified with this configuration: the upstream does not respond to the probe',
+      suggestion: 'correct upstream.url and authentication.probe, or reload when the upstream responds',
+    },
+  ]);
+}
+
+const refuse = (message: string) => new StartFault([{ source: 'portico', pointer: '', message }]);
+
+function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]) {
+  try {
+    return loadStart(settings, sources);
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    faults.push(...error.faults);
+    return undefined;
+  }
+}
+
+/**
+ * The keys that take effect only at startup. They configure resources that are opened only once: listeners, files that
+ * the process writes, connections to Redis, and the embedded upstream.
+ */
+export const RESTART_KEYS: readonly string[] = [
+  'adminToken',
+  'instance',
+  'learn',
+  'ledger',
+  'ladder.file',
+  'listen.adminHost',
+  'listen.adminPort',
+  'listen.headersTimeoutSeconds',
+  'listen.host',
+  'listen.keepAliveSeconds',
+  'listen.maxHeaderBytes',
+  'listen.port',
+  'listen.reusePort',
+  'listen.requestTimeoutSeconds',
+  'listen.tls',
+  'overrides.file',
+  'redis',
+  'reference',
+  'tracing',
+];
+
+/** Returns whether a key takes effect only at startup. */
+function needsRestart(key: string, { features }: Settings): boolean {
+  const ofFeatures = features.flatMap(({ configurable }) => (configurable.needsRestart ? [configurable.name] : []));
+  return [...RESTART_KEYS, ...ofFeatures].some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+}
+
+/** Returns one error for each changed key that requires a restart. */
+export function restartFaults(before: Settings, after: Settings): readonly Fault[] {
+  const faultAt = (pointer: string, what: string): Fault => ({
+    ...after.placeOf(pointer),
+    message: `${what} takes effect only when the process starts`,
+    suggestion: 'restore the previous value, or restart the process',
+  });
+  const keys = changedKeys(before, after).filter((key) => needsRestart(key, after));
+  const faults = keys.map((key) => faultAt(pointerTo(key.split('.')), `a change of ${key}`));
+  if (before.embedded === after.embedded) return faults;
+  // The embedded upstream, which is used when no upstream URL is set, starts with the process and cannot be started or
+  // stopped later.
+  return [...faults, faultAt('/upstream/url', 'a switch between a real upstream and the reference server')];
+}
+
+/** Returns the names of the keys and files that have changed, without their values. */
+function changes(before: Assembled, after: Assembled): readonly string[] {
+  const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
+    'the contract': ({ start }) => start.contract.version,
+    'the shadow contract': ({ start }) => start.shadow?.version,
+    'the roles file': ({ start: { roles } }) => [[...roles.roles], roles.accounts, roles.unmapped],
+    'the baseline': ({ start }) => start.baseline?.read(),
+    'the password of the service account': ({ start }) => start.serviceAuthorization,
+  };
+  const differs = (of: (from: Assembled) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
+  const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
+  return [...changedKeys(before.settings, after.settings), ...changed];
+}

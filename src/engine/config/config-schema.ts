@@ -1,0 +1,274 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
+import { contractOptionsSchema } from '../contract/contract-options.ts';
+import { identityOptionsSchema } from '../identity/identity-options.ts';
+import { ladderOptionsSchema } from '../../features/levels/ladder/ladder-options.ts';
+import { closestName } from '../../lib/closest-name.ts';
+import { INSTEAD_OF_WORKERS } from './config-sources.ts';
+import { asFileSchema } from './configurable.ts';
+import type { ConfigProblem, Product } from './settings.ts';
+import { escapePointer } from '../../lib/json-pointer.ts';
+import { meantKey, schemaMessage, withoutMisspelled } from '../../lib/schema-message.ts';
+import { isPlainObject } from '../../lib/plain-object.ts';
+import { overridesOptionsSchema } from '../../features/levels/overrides/overrides-options.ts';
+import { learnOptionsSchema } from '../../features/learning/learn-options.ts';
+import { ledgerOptionsSchema } from '../../features/ledger/ledger-options.ts';
+import { MODE_NAMES } from '../model/modes.ts';
+import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
+import { permissionsOptionsSchema } from '../permissions/permissions-options.ts';
+import { rolesOptionsSchema } from '../permissions/roles-options.ts';
+import { redisOptionsSchema } from '../redis/redis-options.ts';
+import { LOG_LEVELS } from '../telemetry/logs.ts';
+import { tracingOptionsSchema } from '../../features/tracing/tracing-options.ts';
+import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
+import {
+  checksSchema,
+  errorsSchema,
+  listenOptionsSchema,
+  referenceSchema,
+  undocumentedSchema,
+} from './general-options.ts';
+
+const closed = (properties: object, description?: string) => ({
+  type: 'object',
+  ...(description !== undefined && { description }),
+  additionalProperties: false,
+  properties,
+});
+
+/**
+ * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the engine's parts and for
+ * the features.
+ */
+export function configSchema({ features, profile }: Product): Record<string, unknown> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'portico:/config/portico.schema.json',
+    title: 'Configuration of Portico',
+    ...closed({
+      mode: {
+        enum: MODE_NAMES,
+        description:
+          'The preset for all checks; by default, strict with the reference server and observe with a real upstream.',
+      },
+      checks: checksSchema,
+      errors: errorsSchema,
+      publicBasePath: {
+        type: 'string',
+        pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
+        description: `The path prefix that clients use before ${profile.basePath}, for example /qa; without a trailing slash.`,
+      },
+      publicOrigin: {
+        type: 'string',
+        pattern: String.raw`^https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`,
+        description: 'Scheme and host that clients use, for example https://qa.example.org; without a path.',
+      },
+      listen: listenOptionsSchema,
+      adminToken: {
+        type: 'string',
+        minLength: 8,
+        description: 'Token for the console and for purging on the admin side; PORTICO_ADMIN_TOKEN.',
+      },
+      adminTokenFile: {
+        type: 'string',
+        minLength: 1,
+        description: 'A file whose first line is the adminToken; PORTICO_ADMIN_TOKEN_FILE.',
+      },
+      readableSecrets: {
+        enum: ['refuse', 'allow'],
+        description: 'Whether Portico starts with a real upstream if all users of the machine can read a secret.',
+      },
+      upstream: upstreamOptionsSchema,
+      rewriteUrls: { type: 'boolean', description: 'Whether absolute legacy addresses in bodies are rewritten.' },
+      reference: referenceSchema,
+      authentication: identityOptionsSchema,
+      roles: rolesOptionsSchema,
+      permissions: permissionsOptionsSchema,
+      parameters: closed({
+        allow: {
+          type: 'object',
+          description: 'Parameters to allow in addition to those of the contract, by operation id.',
+          additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 100 } },
+        },
+      }),
+      pageBounds: pagingOptionsSchema,
+      cache: cacheOptionsSchema,
+      contract: contractOptionsSchema,
+      release: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
+        description: "Label of the upstream's release, by which violations are counted; PORTICO_RELEASE.",
+      },
+      instance: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$',
+        description: 'Name of this instance among the gateways of a fleet; PORTICO_INSTANCE, POD_NAME.',
+      },
+      ledger: ledgerOptionsSchema,
+      ladder: ladderOptionsSchema,
+      overrides: overridesOptionsSchema,
+      learn: learnOptionsSchema,
+      redis: redisOptionsSchema,
+      undocumented: undocumentedSchema(profile.basePath),
+      contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
+      proxyStatusHeader: {
+        type: 'boolean',
+        description: 'Whether error responses that the upstream causes have the header Proxy-Status (RFC 9209).',
+      },
+      logging: closed({
+        level: { enum: LOG_LEVELS },
+        principalNames: {
+          type: 'boolean',
+          description: "Whether the log contains callers' names instead of keyed hashes.",
+        },
+      }),
+      tracing: tracingOptionsSchema,
+      operations: {
+        type: 'object',
+        description: 'Settings for single operations, by operation id, which override the others.',
+        additionalProperties: closed({
+          checks: checksSchema,
+          errors: errorsSchema,
+          cache: operationCacheSchema,
+          pageBounds: operationPagingSchema,
+        }),
+      },
+      ...Object.fromEntries(features.map(({ name, options }) => [name, asFileSchema(options)])),
+    }),
+  };
+}
+
+const MAX_PROBLEMS = 100;
+
+/** The keys that earlier versions had, each with what to use instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  '/workers': INSTEAD_OF_WORKERS,
+};
+
+const compile = (product: Product) =>
+  new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    verbose: true,
+    ownProperties: true,
+    formats: { regex: isRegex },
+    // The schema never changes, so a test validates it. Validating it here would double the compile time.
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
+  }).compile(configSchema(product));
+
+// Compiling the schema takes a tenth of a second, and some commands read no configuration.
+const compiled = new WeakMap<Product, ReturnType<typeof compile>>();
+
+/** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
+export function checkConfig(value: unknown, product: Product): readonly ConfigProblem[] {
+  const validate = compiled.get(product) ?? compile(product);
+  compiled.set(product, validate);
+  if (validate(value)) return [];
+  const errors = validate.errors ?? [];
+  return withoutMisspelled(relevantErrors(errors), errors)
+    .slice(0, MAX_PROBLEMS)
+    .map((error) => toProblem(error, product));
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text, 'iu') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+// If a value matches none of a schema's alternatives, only the errors for the intended alternative are useful: the one
+// whose constants the value matches.
+function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
+  let relevant = [...errors];
+  for (const choice of choices) {
+    const branchOf = (error: ErrorObject) =>
+      error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`)
+        ? error.schemaPath.slice(choice.schemaPath.length + 1).split('/')[0]
+        : undefined;
+    const branches = Map.groupBy(
+      relevant.filter((error) => branchOf(error) !== undefined && error.instancePath.startsWith(choice.instancePath)),
+      (error) => branchOf(error),
+    );
+    const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
+    const inside = new Set([...branches.values()].flat());
+    // If the value matches several alternatives, the intended one cannot be determined.
+    const severalMatch = Array.isArray(choice.params['passingSchemas']);
+    const only = intended.length === 1 && !severalMatch ? intended[0] : undefined;
+    relevant = relevant
+      .filter((error) => !inside.has(error) && (error !== choice || only === undefined))
+      .concat(only ?? []);
+  }
+  return relevant;
+}
+
+function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.keyword === 'const' || (error.keyword === 'type' && error.instancePath === choice.instancePath);
+}
+
+function toProblem(error: ErrorObject, product: Product): ConfigProblem {
+  const params: Record<string, unknown> = error.params;
+  if (error.keyword === 'additionalProperties') {
+    const key = String(params['additionalProperty']);
+    const pointer = `${error.instancePath}/${escapePointer(key)}`;
+    const replaced = REMOVED[pointer];
+    if (replaced !== undefined) return { pointer, message: 'is no longer a key', suggestion: replaced };
+    const near = meantKey(error);
+    const elsewhere = near ?? placeOfKey(key, configSchema(product));
+    const meant = near === undefined ? `/${elsewhere?.replaceAll('.', '/')}` : `${error.instancePath}/${near}`;
+    return {
+      pointer,
+      message: 'is not a known key',
+      ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?`, meant }),
+    };
+  }
+  const words = isPlainObject(error.params) ? allowedWords(params) : undefined;
+  const near = words !== undefined && typeof error.data === 'string' ? closestName(error.data, words) : undefined;
+  return {
+    pointer: error.instancePath,
+    message: words === undefined ? plainMessage(error) : `must be one of ${words.join(', ')}`,
+    ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
+  };
+}
+
+function allowedWords(params: Readonly<Record<string, unknown>>): string[] | undefined {
+  const values = params['allowedValues'];
+  return Array.isArray(values) ? values.map(String) : undefined;
+}
+
+function plainMessage(error: ErrorObject): string {
+  const parent: unknown = error.parentSchema;
+  const schema = isPlainObject(parent) ? parent : {};
+  if (error.keyword === 'oneOf' && Array.isArray(schema['oneOf'])) {
+    const keys = schema['oneOf'].flatMap((one: unknown) => (isPlainObject(one) ? one['required'] : undefined));
+    if (keys.every((key) => typeof key === 'string')) return `requires exactly one of ${[...new Set(keys)].join(', ')}`;
+  }
+  if (error.keyword === 'type' && schema['type'] === 'integer') {
+    const bounds = [bound('from', schema['minimum']), bound('to', schema['maximum'])];
+    return ['must be a whole number', ...bounds].join('');
+  }
+  if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
+    return `has the wrong format. ${schema['description']}`;
+  return schemaMessage(error);
+}
+
+const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
+
+// Returns the correct location for a misplaced key. For example, it returns `listen.port` for the `port` key at the top
+// level.
+function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
+  const properties = schema['properties'];
+  if (!isPlainObject(properties)) return undefined;
+  for (const [name, child] of Object.entries(properties)) {
+    if (name === key && trail !== '') return `${trail}${name}`;
+    const below = isPlainObject(child) ? placeOfKey(key, child, `${trail}${name}.`) : undefined;
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}

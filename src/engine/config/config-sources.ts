@@ -1,0 +1,212 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import leven from 'leven';
+import { type Document, isMap, isPair, isScalar } from 'yaml';
+import { fileReason } from '../../lib/file-reason.ts';
+import { packageRoot } from '../../lib/package-root.ts';
+import { keysOf } from '../../lib/json-pointer.ts';
+import { isPlainObject, type PlainObject, withoutNulls } from '../../lib/plain-object.ts';
+import { readYaml } from '../../lib/read-yaml.ts';
+import { type Fault, syntaxFaults } from '../model/fault.ts';
+
+/** A value that takes precedence over the configuration file. */
+export interface Override {
+  /** The name of the variable or flag, as shown in messages. */
+  readonly source: string;
+  readonly kind: 'environment' | 'flag';
+  /** The JSON pointer to the key being set. */
+  readonly pointer: string;
+  readonly value: unknown;
+}
+
+/** The environment variables that Portico reads, each with the key that it sets. */
+export const VARIABLES = {
+  HOST: '/listen/host',
+  PORT: '/listen/port',
+  ADMIN_HOST: '/listen/adminHost',
+  ADMIN_PORT: '/listen/adminPort',
+  UPSTREAM_URL: '/upstream/url',
+  UPSTREAM_USERNAME: '/upstream/credentials/username',
+  UPSTREAM_PASSWORD: '/upstream/credentials/password',
+  UPSTREAM_PASSWORD_FILE: '/upstream/credentials/passwordFile',
+  PORTICO_MODE: '/mode',
+  PORTICO_ADMIN_TOKEN: '/adminToken',
+  PORTICO_ADMIN_TOKEN_FILE: '/adminTokenFile',
+  PORTICO_LOG_LEVEL: '/logging/level',
+  PORTICO_ROLES: '/roles/file',
+  PORTICO_DB: '/reference/db',
+  PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
+  PORTICO_RELEASE: '/release',
+  PORTICO_LEDGER: '/ledger/file',
+  // Kubernetes passes the pod's name in this variable if the pod's specification requests it.
+  POD_NAME: '/instance',
+  PORTICO_INSTANCE: '/instance',
+  REDIS_URL: '/redis/url',
+  REDIS_URL_FILE: '/redis/urlFile',
+  OTEL_SDK_DISABLED: '/tracing/disabled',
+  OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',
+  OTEL_EXPORTER_OTLP_PROTOCOL: '/tracing/protocol',
+  OTEL_EXPORTER_OTLP_HEADERS: '/tracing/headers',
+  OTEL_SERVICE_NAME: '/tracing/serviceName',
+  OTEL_RESOURCE_ATTRIBUTES: '/tracing/resourceAttributes',
+  OTEL_TRACES_SAMPLER: '/tracing/sampler',
+  OTEL_TRACES_SAMPLER_ARG: '/tracing/sampleRatio',
+} as const;
+
+/** A process's environment variables, keyed by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
+
+/** What replaces worker processes, which earlier versions had. */
+export const INSTEAD_OF_WORKERS =
+  'to use several cores, start several processes with listen.reusePort: true and redis; see docs/deployment.md#several-processes-on-one-port';
+
+const DISABLED = 'OTEL_SDK_DISABLED';
+
+const valueOf = (source: string, text: string) =>
+  NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
+
+/**
+ * Reads the variables that are set and not empty. An invalid number remains a string, which the schema rejects later.
+ */
+export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
+  const overrides: Override[] = [];
+  // According to the OpenTelemetry specification, any value other than `true` means false.
+  const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
+  for (const [source, pointer] of Object.entries(VARIABLES)) {
+    // The other OpenTelemetry variables are ignored, because a platform may set them for all of its programs.
+    const isIgnored = isDisabled && source.startsWith('OTEL_') && source !== DISABLED;
+    const text = environment[source];
+    if (isIgnored || text === undefined || text === '') continue;
+    const value = source === DISABLED ? isDisabled : valueOf(source, text);
+    overrides.push({ source, kind: 'environment', pointer, value });
+  }
+  const incomplete = credentialFaults(environment);
+  // An incomplete account is omitted here, because it has already been reported and would only cause further errors.
+  const complete =
+    incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
+  return {
+    overrides: [...complete, ...serviceKind(complete)],
+    faults: [...incomplete, ...misspelledVariables(environment)],
+  };
+}
+
+// An unknown variable is reported only if its name resembles a known one, because platforms set variables with the same
+// prefix. For example, Kubernetes sets PORTICO_SERVICE_HOST.
+function misspelledVariables(environment: Environment): Fault[] {
+  const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
+  return Object.keys(environment).flatMap((source) => {
+    if (source === 'PORTICO_WORKERS' && environment[source] !== '')
+      return [{ source, pointer: '', message: 'is no longer a variable', suggestion: INSTEAD_OF_WORKERS }];
+    if (!/^(?:PORTICO|UPSTREAM)_/.test(source) || known.includes(source)) return [];
+    const near = known.find((name) => leven(name, source, { maxDistance: 3 }) <= 2);
+    if (near === undefined) return [];
+    return [{ source, pointer: '', message: 'is not a known variable', suggestion: `did you mean ${near}?` }];
+  });
+}
+
+// Setting a user name in the environment implies the use of a service account.
+function serviceKind(overrides: readonly Override[]): Override[] {
+  const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
+  return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];
+}
+
+function credentialFaults(environment: Environment): Fault[] {
+  // A user name without a password is not an error, because the password may be in the configuration file.
+  if (environment['UPSTREAM_USERNAME']) return [];
+  return ['UPSTREAM_PASSWORD', 'UPSTREAM_PASSWORD_FILE']
+    .filter((source) => environment[source])
+    .map((source) => {
+      const message = 'is set without UPSTREAM_USERNAME';
+      return { source, pointer: '', message, suggestion: 'set UPSTREAM_USERNAME too' };
+    });
+}
+
+interface ConfigFile {
+  /**
+   * The file name used in messages: the path relative to the working directory if the file is inside it, or the full
+   * path otherwise.
+   */
+  readonly name: string;
+  /** The full path. Undefined if a program passed the configuration. */
+  readonly path?: string;
+  /** The folder against which relative paths in the file are resolved. */
+  readonly folder: string;
+  readonly value: PlainObject;
+  readonly faults: readonly Fault[];
+  /** Returns the file name and the line number of the value at a JSON pointer. */
+  locate(pointer: string): string;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Returns the path of the configuration file: the path in `PORTICO_CONFIG`, if set; `config/portico.yaml` or
+ * `portico.yaml` in the working directory, if either exists; or the file in this package.
+ */
+export function configPath(environment: Environment, cwd: string): string {
+  const named = environment['PORTICO_CONFIG'];
+  if (named !== undefined && named !== '') return resolve(cwd, named);
+  const local = [join(cwd, 'config', 'portico.yaml'), join(cwd, 'portico.yaml')].find((path) => existsSync(path));
+  return local ?? join(packageRoot, 'config', 'portico.yaml');
+}
+
+/** Reads a configuration file. `faults` contains its YAML errors, with line numbers. */
+export function readConfigFile(path: string, cwd: string): ConfigFile {
+  const near = relative(cwd, path);
+  const name = near.startsWith('..') ? path : near;
+  const folder = dirname(path);
+  const failed = (message: string): ConfigFile => ({
+    name,
+    path,
+    folder,
+    value: {},
+    faults: [{ source: name, pointer: '', message }],
+    locate: () => name,
+  });
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return failed(`cannot be read: ${fileReason(error)}`);
+  }
+  if (text.length > MAX_BYTES) return failed('is larger than 1 MiB');
+  return { ...parseConfig(text, name, folder), path };
+}
+
+/**
+ * Wraps a configuration passed by a program instead of a file. Relative paths in the configuration are resolved against
+ * `folder`.
+ */
+export function givenConfig(given: PlainObject, folder: string): ConfigFile {
+  const name = 'the configuration object';
+  return { name, folder, value: given, faults: [], locate: () => name };
+}
+
+function parseConfig(text: string, name: string, folder: string): ConfigFile {
+  const failed = (faults: readonly Fault[]): ConfigFile => ({ name, folder, value: {}, faults, locate: () => name });
+  const reading = readYaml(text);
+  if (reading.errors !== undefined) return failed(syntaxFaults(name, reading.errors));
+  const { document, lineAt } = reading;
+  const value = withoutNulls(reading.value) ?? {};
+  if (!isPlainObject(value)) return failed([{ source: name, pointer: '', message: 'must be a mapping of keys' }]);
+  const locate = (pointer: string) => {
+    const offset = offsetOf(document, pointer);
+    return offset === undefined ? name : `${name}:${lineAt(offset)}`;
+  };
+  return { name, folder, value, faults: [], locate };
+}
+
+function offsetOf(document: Document, pointer: string): number | undefined {
+  const path = keysOf(pointer);
+  const key = path.at(-1);
+  const parent = document.getIn(path.slice(0, -1), true);
+  if (key === undefined) return undefined;
+  if (isMap(parent)) {
+    const pair = parent.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === key);
+    if (isScalar(pair?.key)) return pair.key.range?.[0];
+  }
+  const node = document.getIn(path, true);
+  return isScalar(node) || isMap(node) ? node.range?.[0] : undefined;
+}

@@ -1,0 +1,49 @@
+import type { Static, TSchema } from 'typebox';
+import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
+import type { Configurable, Configured, Settings } from './settings.ts';
+
+/** Returns the options of a feature, or undefined if it is off. Throws if the settings were read without the feature. */
+export function optionsOf<Options extends TSchema>(
+  { features }: Pick<Settings, 'features'>,
+  configurable: Pick<Configurable<Options>, 'name'>,
+): Static<Options> | undefined {
+  const found = features.find((one) => one.configurable.name === configurable.name);
+  if (found === undefined) throw new Error(`the settings were read without ${configurable.name}`);
+  return found.options as Static<Options>;
+}
+
+/** Returns the features that are on. A feature without default options is on only if its key is set. */
+export const featuresInUse = ({ features }: Pick<Settings, 'features'>): readonly Configured[] =>
+  features.filter(({ options }) => options !== undefined);
+
+/** Returns a configured value with the defaults of its schema. The value must be valid. */
+export function withSchemaDefaults(schema: PlainObject, value: unknown): unknown {
+  const given = value === undefined ? schema['default'] : value;
+  if (Array.isArray(given)) {
+    const { items } = schema;
+    return isPlainObject(items) ? given.map((one) => withSchemaDefaults(items, one)) : given;
+  }
+  const { properties } = schema;
+  if (!isPlainObject(given) || !isPlainObject(properties)) return given;
+  const filled = Object.entries(properties).flatMap(([key, property]) => {
+    const member = isPlainObject(property) ? withSchemaDefaults(property, given[key]) : given[key];
+    return member === undefined ? [] : [[key, member]];
+  });
+  return { ...given, ...(Object.fromEntries(filled) as PlainObject) };
+}
+
+/** Returns a copy of a schema in which properties with defaults are not required, as in a configuration file. */
+export function asFileSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(asFileSchema);
+  if (!isPlainObject(schema)) return schema;
+  const { properties, required } = schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asFileSchema(value)]));
+  if (!isPlainObject(properties) || !Array.isArray(required)) return copy;
+  const isMissed = (name: unknown) => {
+    const property = properties[String(name)];
+    return !isPlainObject(property) || property['default'] === undefined;
+  };
+  const { required: _, ...rest } = copy;
+  const still = required.filter(isMissed);
+  return still.length === 0 ? rest : { ...rest, required: still };
+}

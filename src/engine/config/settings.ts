@@ -1,0 +1,248 @@
+import { basename, dirname, join } from 'node:path';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
+import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
+import type { ContractOptions } from '../contract/contract-options.ts';
+import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { LadderOptions } from '../../features/levels/ladder/ladder-options.ts';
+import type { LearnOptions } from '../../features/learning/learn-options.ts';
+import type { LedgerOptions } from '../../features/ledger/ledger-options.ts';
+import type { Static, TSchema } from 'typebox';
+import type { Contract } from '../contract/load-contract.ts';
+import type { ErrorKind } from '../errors/catalogue.ts';
+import type { Fault } from '../model/fault.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
+import type { Mode } from '../model/modes.ts';
+import type { Severity } from '../model/severity.ts';
+import type { OverridesOptions } from '../../features/levels/overrides/overrides-options.ts';
+import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
+import type { PermissionsOptions } from '../permissions/permissions-options.ts';
+import type { RolesOptions } from '../permissions/roles-options.ts';
+import type { RedisOptions } from '../redis/redis-options.ts';
+import type { LogLevel } from '../telemetry/logs.ts';
+import type { TracingOptions } from '../../features/tracing/tracing-options.ts';
+import type { UpstreamOptions } from '../upstream/upstream-options.ts';
+import type { Profile } from '../contract/profile.ts';
+import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
+import type { Override } from './config-sources.ts';
+
+/** The settings that override the global settings for one operation. */
+export interface OperationSettings {
+  readonly checks?: Partial<Checks>;
+  readonly errors?: ErrorStyle;
+  readonly cache?: OperationCacheConfig;
+  readonly pageBounds?: OperationPagingConfig;
+}
+
+/** The kind of source that a value comes from. */
+export type Origin = Override['kind'] | 'file' | 'default';
+
+/** The location of a configuration error: a line in the file, a variable or a flag. */
+export type Place = Pick<Fault, 'source' | 'pointer'>;
+
+/** An error in the configuration. It never includes the invalid value, because the value may be a secret. */
+export interface ConfigProblem {
+  readonly pointer: string;
+  readonly message: string;
+  readonly suggestion?: string;
+  /** The pointer of the key that was probably meant, if the key is unknown. */
+  readonly meant?: string;
+  /** The pointer of the other key, if the error is in a combination of two keys. It is untrue if that key is invalid. */
+  readonly other?: string;
+}
+
+/**
+ * The part of a feature that the configuration reads: the key and its options. The schema is the only declaration of
+ * the options. The type of the options, the JSON Schema of the file, the defaults and the documentation derive from it.
+ * Each property has a `default`, unless it is required or truly optional, and a `description`.
+ */
+export interface Configurable<Options extends TSchema = TSchema> {
+  /** The key in the configuration file. */
+  readonly name: string;
+  readonly options: Options;
+  /** The errors with which the feature's stages refuse requests. */
+  readonly errors?: readonly ErrorKind[];
+  /** True if changed options take effect only when the process starts. */
+  readonly needsRestart?: boolean;
+  /** Returns the errors in combinations of options, and in options that contradict other settings. */
+  check?(options: Static<Options>, settings: Settings): readonly ConfigProblem[];
+  /** Returns the errors that only the contract reveals, such as unknown operations. */
+  checkContract?(options: Static<Options>, contract: Pick<Contract, 'operations'>): readonly ConfigProblem[];
+  /** The rules that the feature adds to `portico audit`. */
+  readonly auditRules?: readonly FeatureAuditRule<Static<Options>>[];
+  /** Returns explicit options that have no effect, and options that are probably mistakes. */
+  warn?(
+    options: Static<Options>,
+    about: {
+      readonly settings: Settings;
+      readonly roles: RolesFile;
+      readonly operations: Contract['operations'];
+      readonly permissions: Contract['permissions'];
+    },
+  ): readonly Warning[];
+}
+
+/** What a rule of `portico audit` checks, and what its violation means. */
+export interface AuditRuleFacts {
+  /** The rule name used in reports and pipelines. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** The JSON pointer to the configuration key that the rule checks. */
+  readonly key: string;
+  /** True if the rule applies only to a real upstream, not to the embedded reference server. */
+  readonly realOnly?: true;
+  /** The damage that an attacker or an outage could cause. */
+  readonly risk: string;
+  readonly fix: string;
+}
+
+/** A rule that a feature adds to `portico audit`. The rule applies while the feature is on. */
+export interface FeatureAuditRule<Options = unknown> extends AuditRuleFacts {
+  /** Returns one description for each violation of the rule, or an empty list if there are none. */
+  find(options: Options, settings: Settings): readonly string[];
+}
+
+/** What distinguishes one gateway program from another: the API that it knows, and its features. */
+export interface Product {
+  readonly profile: Profile;
+  readonly features: readonly Configurable[];
+}
+
+/** A warning about an option, or the reason why an explicit option has no effect. */
+export type Warning = {
+  /** The JSON pointer to the option. */
+  readonly pointer: string;
+} & (
+  | { readonly message: string }
+  | {
+      /** Why the option has no effect. The warning is shown only if the option is set. */
+      readonly because: string;
+    }
+);
+
+/**
+ * A feature's options as configured, with all defaults. Undefined if the feature is off: its key is not set, and its
+ * schema has no default.
+ */
+export interface Configured {
+  readonly configurable: Configurable;
+  readonly options: unknown;
+}
+
+/** The complete configuration. It is valid and contains all defaults. */
+export interface Settings {
+  /** The profile of the API. */
+  readonly profile: Profile;
+  /** The selected preset. */
+  readonly mode: Mode;
+  /** The global check levels. These are the mode's levels unless `checks` overrides them. */
+  readonly checks: Checks;
+  /** Returns an operation's check levels, or the global levels if the id is unknown or undefined. */
+  checksFor(operationId: string | undefined): Checks;
+  /** The global error response style. */
+  readonly errors: ErrorStyle;
+  /** Returns an operation's error response style. */
+  errorsFor(operationId: string | undefined): ErrorStyle;
+  /**
+   * Returns the level of the translation of an operation's errors: `enforce` if they are normalized. Otherwise, `report`
+   * if they are kept only because the mode forwards everything unchanged, and `off` if they are kept on purpose.
+   */
+  translationFor(operationId: string): CheckLevel;
+  /** True if the reference server is the upstream because `upstream.url` is not set. */
+  readonly embedded: boolean;
+  /**
+   * True for a walk (`portico check --against`). If true, the `upstream` limits apply in every mode, so that the walk
+   * ends even when the server does not respond.
+   */
+  readonly isWalk?: boolean;
+  /** The public side's path prefix. It is empty, or it starts with a slash and does not end with one. */
+  readonly publicBasePath: string;
+  /** The scheme and host that clients use. If undefined, each request's own scheme and host are used. */
+  readonly publicOrigin: string | undefined;
+  readonly listen: ListenOptions;
+  /** The admin side's token. It comes from `adminToken` or from the file specified by `adminTokenFile`. */
+  readonly adminToken: string | undefined;
+  /** The absolute path of the file that contains the token. */
+  readonly adminTokenFile: string | undefined;
+  /**
+   * What happens if every user on the machine can read a file that contains a secret: `refuse` prevents the gateway
+   * from starting with a real upstream.
+   */
+  readonly readableSecrets: 'refuse' | 'allow';
+  readonly upstream: UpstreamOptions;
+  readonly rewriteUrls: boolean;
+  readonly reference: ReferenceOptions;
+  readonly authentication: IdentityOptions;
+  /** The options for the roles file. `file` is an absolute path. */
+  readonly roles: RolesOptions;
+  readonly permissions: PermissionsOptions;
+  /** The parameters allowed in addition to those in the contract, keyed by operation id. */
+  readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
+  readonly pageBounds: PagingOptions;
+  readonly cache: CacheOptions;
+  readonly contract: ContractOptions;
+  /** The release label stored with violations. */
+  readonly release: string;
+  /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
+  readonly instance: string | undefined;
+  readonly ledger: LedgerOptions;
+  readonly ladder: LadderOptions;
+  readonly overrides: OverridesOptions;
+  readonly learn: LearnOptions;
+  /** The options for the Redis server through which gateways share their state. */
+  readonly redis: RedisOptions;
+  readonly undocumented: { readonly allow: readonly AllowedPath[] };
+  readonly contractStatusHeader: boolean;
+  readonly proxyStatusHeader: boolean;
+  readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
+  /** The options for exporting spans. `headersFile` is an absolute path. */
+  readonly tracing: TracingOptions;
+  /** The settings of individual operations, keyed by operation id. */
+  readonly operations: Readonly<Record<string, OperationSettings>>;
+  /** The options of the features, in the order of the features. */
+  readonly features: readonly Configured[];
+  /** The name of the configuration file, as shown in messages. */
+  readonly file: string;
+  /** Returns the kind of source for the value at a JSON pointer such as `/listen/port`. */
+  originOf(pointer: string): Origin;
+  /** Returns the location to report in errors about the value at a JSON pointer. */
+  placeOf(pointer: string): Place;
+}
+
+/** The folder for the state of the demo, inside the folder of each state file. */
+const DEMO_FOLDER = 'demo';
+
+/**
+ * Returns the settings with which a gateway runs in front of the embedded upstream: every state whose place is not
+ * configured has a place of its own. Otherwise, the first report on a real server would show the demo's violations, and
+ * the demo's promotions, overrides and samples would apply to the real server. If there is a real upstream, returns the
+ * settings unchanged.
+ */
+export function withDemoState(settings: Settings): Settings {
+  if (!settings.embedded) return settings;
+  const { ledger, ladder, overrides, learn, originOf } = settings;
+  const own = <T extends { readonly file: string }>(key: string, options: T): T => {
+    const isDefault = originOf(`/${key}/file`) === 'default' && options.file !== IN_MEMORY;
+    return isDefault ? { ...options, file: join(dirname(options.file), DEMO_FOLDER, basename(options.file)) } : options;
+  };
+  return {
+    ...settings,
+    ledger: own('ledger', ledger),
+    ladder: own('ladder', ladder),
+    overrides: own('overrides', overrides),
+    learn: own('learn', learn),
+  };
+}
+
+/** Returns a copy of the settings with a different upstream URL, such as the embedded upstream's. */
+export function withUpstreamUrl(settings: Settings, url: string): Settings {
+  return { ...settings, upstream: { ...settings.upstream, url } };
+}
+
+/**
+ * Returns whether the upstream limits are only observed and not enforced. This is the case in `observe` mode, in
+ * which a slow upstream must look the same with and without Portico.
+ */
+export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
+  return mode.transparent && isWalk !== true;
+}

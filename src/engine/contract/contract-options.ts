@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
+import type { ContractRules } from './rules.ts';
+
+/** The options under the `contract` configuration key, with all defaults filled in. */
+export interface ContractOptions {
+  /** The rules that the contract can name. */
+  readonly rules: ContractRules;
+  /** The folder that contains `openapi.yaml` and the files generated from it. Defaults to Portico's own folder. */
+  readonly folder?: string;
+  /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
+  readonly overlays: readonly string[];
+  /**
+   * The shadow contract. Its verdicts are compared with those of the enforced contract. Differences are reported but
+   * never affect requests.
+   */
+  readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
+  /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
+  readonly baseline?: string;
+  /** True if the contract includes the inferred operations, all of which write comments (docs/rules.md §10). */
+  readonly inferred: boolean;
+  /**
+   * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
+   * reported elsewhere.
+   */
+  readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
+  /** The maximum number of violations to collect for one message. */
+  readonly maxCollected: number;
+  /** True if the scanner is used. It can prove most responses valid from their bytes, without parsing them. */
+  readonly scanner: boolean;
+}
+
+/** The default contract options. */
+export const CONTRACT_DEFAULTS: Omit<ContractOptions, 'rules'> = {
+  overlays: [],
+  inferred: true,
+  allowedParameters: {},
+  maxCollected: 20,
+  scanner: true,
+};
+
+/** The JSON Schema for the `contract` configuration key. The `parameters.allow` key has its own schema. */
+export const contractOptionsSchema = {
+  type: 'object',
+  description: 'The contract and its overlays.',
+  additionalProperties: false,
+  properties: {
+    folder: {
+      type: 'string',
+      minLength: 1,
+      description: 'The folder with openapi.yaml and vendor-extensions.schema.json, relative to this file.',
+    },
+    overlays: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'OpenAPI Overlay 1.0 documents applied to the contract in this order, relative to this file.',
+    },
+    candidate: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'A shadow contract, which only reports the messages that it would newly refuse or accept.',
+      properties: {
+        folder: {
+          type: 'string',
+          minLength: 1,
+          description: 'The folder of the shadow contract; by default the folder of the contract.',
+        },
+        overlays: {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          description: 'The overlays of the shadow contract, which replace those of the contract.',
+        },
+      },
+    },
+    baseline: {
+      type: 'string',
+      minLength: 1,
+      description: 'The file of accepted violations, relative to this file.',
+    },
+    inferred: {
+      // `on` and `off` are booleans in YAML 1.1, which some editors still use.
+      enum: ['on', 'off', true, false],
+      description:
+        'The two comment writes, which are inferred; on with the reference server, off with a real upstream.',
+    },
+    maxCollected: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: 'The maximum number of violations collected for one message.',
+    },
+    scanner: {
+      enum: ['on', 'off', true, false],
+      description: 'Whether the bytes of responses are scanned, so that most valid responses need not be parsed.',
+    },
+  },
+};
+
+/**
+ * Converts the `contract` configuration key to options, with all defaults filled in. By default, the contract includes
+ * the inferred operations only if the embedded upstream is used.
+ */
+export function toContractOptions(
+  config: PlainObject,
+  place: { readonly embedded: boolean; readonly folder: string; readonly rules: ContractRules },
+  allowedParameters: ContractOptions['allowedParameters'],
+): ContractOptions {
+  const { inferred, maxCollected, baseline, candidate, scanner } = config;
+  return {
+    rules: place.rules,
+    ...documents(config, place.folder),
+    ...(isPlainObject(candidate) && {
+      candidate: { ...documents(config, place.folder), ...documents(candidate, place.folder) },
+    }),
+    ...(typeof baseline === 'string' && { baseline: resolve(place.folder, baseline) }),
+    inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
+    allowedParameters,
+    maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
+    scanner: scanner === undefined ? CONTRACT_DEFAULTS.scanner : scanner === 'on' || scanner === true,
+  };
+}
+
+function documents({ folder, overlays }: PlainObject, base: string): Pick<ContractOptions, 'folder' | 'overlays'> {
+  return {
+    ...(typeof folder === 'string' && { folder: resolve(base, folder) }),
+    overlays: Array.isArray(overlays) ? overlays.map((file) => resolve(base, String(file))) : [],
+  };
+}

@@ -1,0 +1,235 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import { type Credential, readBasicCredential } from '../../lib/basic-credentials.ts';
+import type { CheckLevel } from '../model/checks.ts';
+import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
+import type { AuthenticationTrace } from '../model/trace.ts';
+import type { IdentityFleet } from './identity-fleet.ts';
+import type { IdentityOptions } from './identity-options.ts';
+import { createLoginLimiter, type LoginLimiter } from './limits.ts';
+import { createRefusals } from './refusals.ts';
+import type { Calibration, Verifier } from './verifier.ts';
+import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
+
+/** The parts of a request used for authentication. */
+export interface AuthenticationInput {
+  /** The raw value of the `Authorization` header. */
+  readonly authorizationHeader: string | undefined;
+  /**
+   * The tokens and cookies that are forwarded in addition to the `Authorization` header. Callers with different tokens
+   * or cookies do not share stored responses.
+   */
+  readonly otherCredential?: string | undefined;
+  /**
+   * Returns the client's address, which is used to count failed attempts. Called only if a credential must be verified.
+   */
+  readonly clientAddress: () => string;
+  /** The client's connection. A credential repeated on the same connection is not hashed again. */
+  readonly connection?: object | undefined;
+  /** The level of the `authentication` check for this request. */
+  readonly level: CheckLevel;
+  /** True if anonymous callers are refused even when the configuration allows them (docs/rules.md §2). */
+  readonly needsCredential?: boolean;
+  /**
+   * True if the request must wait for the verifier even at the `report` level, because enforced permissions depend on
+   * the caller's identity.
+   */
+  readonly needsVerification?: boolean;
+  /** The current time, in epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The principal, and the verdict to record in the trace. */
+export interface AuthenticationResult {
+  readonly principal: Principal;
+  readonly trace: AuthenticationTrace;
+}
+
+/** Determines the principals of requests. */
+export interface Authenticator {
+  /**
+   * Determines a request's principal. Returns synchronously if no verification is needed, that is, if the credential is
+   * missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
+   * caller is refused. At the `report` and `off` levels, never fails.
+   */
+  authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
+  /** Forgets a verified credential that the upstream has refused, so that all gateways verify the caller again. */
+  forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
+  /**
+   * Checks that the verifier refuses an invalid credential. The check runs at startup and then at intervals, which are
+   * shorter while the result is pending.
+   */
+  calibrate(): Promise<Calibration>;
+}
+
+/** An authenticator's dependencies and state. */
+interface AuthenticatorParts {
+  readonly options: IdentityOptions;
+  readonly verifier: Verifier;
+  /**
+   * The hash function for audiences. Set only if several authenticators must use the same audiences, such as those
+   * before and after a reload.
+   */
+  readonly hash?: KeyedHash;
+  /** The counts of failed attempts. Set only if they must outlive the authenticator. */
+  readonly failures?: LoginLimiter;
+  /** The fleet's login limits and revocations. Undefined if no state is shared. */
+  readonly fleet?: IdentityFleet | undefined;
+  /** Called after every verification to update the metrics. */
+  readonly onVerification?: (kind: Verdict['kind']) => void;
+}
+
+/** A principal that may proceed. If the principal is not verified, `reason` states why. */
+interface Approval {
+  readonly principal: Principal;
+  readonly reason?: string;
+}
+
+/**
+ * Creates an authenticator from a verifier and a cache of verification results. At the `enforce` level, every caller
+ * whose credential cannot be verified is refused.
+ */
+export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
+  const { options, verifier, hash = createKeyedHash() } = parts;
+  const { failures = createLoginLimiter(options.failures), fleet, onVerification } = parts;
+  const check = createCredentialCheck({ options, verifier, hash, failures, fleet, onVerification });
+  const refusals = createRefusals(options.realm);
+  const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
+
+  function withoutCredential(input: AuthenticationInput, principals: Principals): AuthenticationResult {
+    const { level, otherCredential } = input;
+    if (level !== 'enforce' && otherCredential) return toResult(input, principals.unverified(undefined), 'not_basic');
+    const anonymous = principals.anonymous();
+    if (options.anonymous === 'allow' && !input.needsCredential)
+      return level === 'off' ? toResult(input, anonymous) : { principal: anonymous, trace: passed[level].anonymous };
+    if (level === 'enforce') throw refusals.credentialsRequired();
+    return toResult(input, anonymous, 'credentials_required');
+  }
+
+  /** Approves or refuses a caller. Returns synchronously unless the request has to wait for the verifier. */
+  function approve(
+    credential: Credential,
+    input: AuthenticationInput,
+    principals: Principals,
+  ): Approval | Promise<Approval> {
+    const { clientAddress, level, now } = input;
+    const unverified = (reason: string) => ({ principal: principals.unverified(credential.name), reason });
+    if (level === 'off') return unverified('off');
+    const verified = { principal: principals.verified(credential.name, credential.authorization) };
+    if (check.fresh(credential, now)) return verified;
+    const verdict = check.verify(credential, clientAddress(), now);
+    if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
+      // This request does not wait for the verification, but later requests can use the result.
+      verdict.catch(() => undefined);
+      return unverified('verification_pending');
+    }
+    return verdict.then((verification) => {
+      const refusal = refusals.of(verification);
+      if (refusal === undefined) return verified;
+      if (level === 'report') return unverified(refusal.code);
+      throw refusal;
+    });
+  }
+
+  const malformed = (header: string) =>
+    refusals.credentialsRefused(
+      /^ *basic(?: |$)/i.test(header)
+        ? 'The Authorization header does not contain a valid Basic credential.'
+        : 'Only the Basic scheme is accepted in the Authorization header; tokens such as Bearer are not.',
+    );
+
+  return {
+    authenticate(input) {
+      const { authorizationHeader: header, otherCredential: other, level, now } = input;
+      // A recently verified credential in canonical form does not need to be parsed again.
+      const caller =
+        header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
+      if (caller !== undefined && level !== 'off') {
+        const audience = caller.audience + suffixOf(hash, other);
+        const principal: Principal = { kind: 'verified', name: caller.name, audience, authorization: header };
+        return { principal, trace: passed[level].verified };
+      }
+      const principals = createPrincipals(hash, header, other);
+      if (header === undefined) return withoutCredential(input, principals);
+      const failed = (error: unknown): AuthenticationResult => {
+        if (level === 'enforce') throw error;
+        return toResult(input, principals.unverified(undefined), reasonOf(error, header));
+      };
+      const credential = readBasicCredential(header);
+      if (credential === undefined) return failed(malformed(header));
+      const approval = approve(credential, input, principals);
+      if (approval instanceof Promise)
+        return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);
+      return toResult(input, approval.principal, approval.reason);
+    },
+    forget({ authorization, kind, name }) {
+      if (authorization === undefined || !check.forget(authorization)) return;
+      // Only verified callers' credentials are revoked on other gateways. Otherwise, unverified callers could make the
+      // fleet repeatedly verify other callers.
+      if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
+    },
+    async calibrate() {
+      const calibration = await verifier.calibrate();
+      if (calibration.kind === 'unusable') {
+        check.forgetAll();
+        void fleet?.revocations.announce(undefined);
+      }
+      return calibration;
+    },
+  };
+}
+
+function passedAt(level: 'enforce' | 'report') {
+  const verdict = { level, outcome: 'passed' } as const;
+  return {
+    verified: { ...verdict, principal: 'verified' },
+    anonymous: { ...verdict, principal: 'anonymous' },
+  } as const;
+}
+
+function reasonOf(error: unknown, header: string): string {
+  if (!(error instanceof GatewayError)) return 'internal_error';
+  return /^ *basic /i.test(header) ? error.code : 'not_basic';
+}
+
+function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
+  const because = reason === undefined ? {} : { reason };
+  // While the verification is pending, the caller is counted as neither accepted nor refused.
+  const undecided = level === 'off' || reason === 'verification_pending';
+  const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
+  return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
+}
+
+/** Creates a request's possible principals, each with the audience for its stored responses. */
+interface Principals {
+  verified(name: string, authorization: string): Principal;
+  unverified(name: string | undefined): Principal;
+  anonymous(): Principal;
+}
+
+/**
+ * Returns a factory for one request's principals. `other` contains the tokens and cookies in the request, which can
+ * affect the response in addition to the `Authorization` header.
+ */
+function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
+  const suffix = suffixOf(hash, other);
+  return {
+    verified: (name, authorization) => ({
+      kind: 'verified',
+      name,
+      audience: verifiedAudience(name) + suffix,
+      authorization,
+    }),
+    unverified: (name) => ({
+      kind: 'unverified',
+      name,
+      audience: `caller:unverified:unverified:${hash('header', header ?? '')}${suffix}`,
+      authorization: header,
+    }),
+    anonymous: () => (suffix ? { ...ANONYMOUS, audience: ANONYMOUS.audience + suffix } : ANONYMOUS),
+  };
+}
+
+/** Returns the audience suffix for callers who also send tokens or cookies, or an empty string for other callers. */
+function suffixOf(hash: KeyedHash, other: string | undefined): string {
+  return other === undefined || other === '' ? '' : `;${hash('other', other)}`;
+}

@@ -1,0 +1,27 @@
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Refuses all requests for an operation that an operator has disabled, until the override ends. */
+export function refuseDisabled(clock: Clock): StagePlanner {
+  return {
+    name: 'refuse-disabled',
+    plan({ overridden, transparent }) {
+      const until = overridden?.disabledUntil;
+      if (transparent || until === undefined) return undefined;
+      return (next) => (exchange) => {
+        const remaining = until - clock();
+        // The override has ended, but its plan has not been replaced yet.
+        if (remaining <= 0) return next(exchange);
+        throw operationDisabled(remaining);
+      };
+    },
+  };
+}
+
+/** Returns the error for a disabled operation. The error does not contain the operator's reason. */
+function operationDisabled(remainingMs: number): GatewayError {
+  return new GatewayError('operation_disabled', 'This operation is temporarily disabled.', {
+    headers: { 'Retry-After': String(Math.ceil(remainingMs / 1000)) },
+  });
+}

@@ -1,0 +1,92 @@
+import { createSessions } from '../../../../src/engine/upstream/sessions.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  createAuthenticator,
+  refusesByIdentity,
+} from '../../../../src/engine/assembly/features/create-authenticator.ts';
+import type { RolesFile } from '../../../../src/engine/permissions/roles-file.ts';
+import { hashPassword } from '../../../../src/engine/identity/password-hash.ts';
+import { basic } from '../../../builders/call.ts';
+import { failureOf, JSON_TYPE } from '../../../builders/exchange.ts';
+import { fakeExchanges } from '../../../builders/fake-exchanges.ts';
+import { createTestClock } from '../../../builders/test-clock.ts';
+import { until } from '../../../builders/until.ts';
+import { REAL, settingsOf } from '../settings.ts';
+
+const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
+const nobody: RolesFile = { source: 'roles.yaml', unmapped: undefined, roles: new Map(), accounts: [] };
+
+function authenticating(config: Readonly<Record<string, unknown>>, roles = nobody) {
+  const { upstream, sent } = fakeExchanges(({ headers }) => {
+    const right = headers.some(([, value]) => value === basic('alice'));
+    return { status: right ? 404 : 401, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 1 };
+  });
+  const settings = settingsOf(config);
+  const authenticator = createAuthenticator(settings, {
+    roles,
+    exchange: upstream.exchange,
+    sessions: createSessions([], createTestClock()),
+    clock: createTestClock(),
+  });
+  const level = settings.checks.authentication;
+  const clientAddress = () => '192.0.2.1';
+  const authenticate = async (name: string) =>
+    authenticator.authenticate({ authorizationHeader: basic(name), clientAddress, level, now: 1_000 });
+  return { sent, authenticate, authenticator };
+}
+
+describe('the authenticator', () => {
+  it('sends the configured probe with the credential to the upstream', async () => {
+    const { sent, authenticate } = authenticating(strict);
+    expect((await authenticate('alice')).principal).toMatchObject({ kind: 'verified', name: 'alice' });
+    expect(sent.at(-1)).toMatchObject({ method: 'GET', target: '/services/v2/jobs/gdpr/0.json', mode: 'buffered' });
+    expect(sent.at(-1)?.headers).toContainEqual(['Accept', 'application/json']);
+    expect(await failureOf(authenticate('mallory'))).toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('sends no probe in observe mode, whatever credentials clients send', async () => {
+    const { sent, authenticate, authenticator } = authenticating({ ...REAL, mode: 'observe' });
+    expect((await authenticate('alice')).principal).toMatchObject({ kind: 'unverified', name: 'alice' });
+    await authenticator.calibrate();
+    await authenticate('alice');
+    expect(sent).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['authentication is only reported', { ...strict, checks: { authentication: 'report', permissions: 'report' } }],
+    [
+      'one operation enforces it in observe mode',
+      { ...strict, mode: 'observe', operations: { listQuestions: { checks: { authentication: 'enforce' } } } },
+    ],
+  ])('sends a probe if %s', async (_where, config) => {
+    const { sent, authenticate } = authenticating(config);
+    await authenticate('alice');
+    await until(() => sent.length > 0);
+  });
+
+  it('checks credentials with the roles file if that is configured', async () => {
+    const passwordHash = await hashPassword('bob', { memory: 8, passes: 1, parallelism: 1 });
+    const account = { name: 'bob', roles: [], groups: [], flags: [], demo: false, passwordHash };
+    const { sent, authenticate } = authenticating({}, { ...nobody, accounts: [account] });
+    expect((await authenticate('bob')).principal.kind).toBe('verified');
+    expect(await failureOf(authenticate('alice'))).toMatchObject({ code: 'credentials_refused' });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("refusals depend on the caller's identity", () => {
+  it('if authentication is enforced, globally or for one operation', () => {
+    const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
+    expect(refusesByIdentity(settingsOf(strict))).toBe(true);
+    expect(refusesByIdentity(settingsOf({ ...REAL, mode: 'observe' }))).toBe(false);
+    expect(refusesByIdentity(settingsOf({ ...strict, mode: 'observe', operations }))).toBe(true);
+  });
+
+  it('if permissions are enforced and credentials are checked', () => {
+    const withLevels = (authentication: string, permissions: string) =>
+      refusesByIdentity(settingsOf({ ...strict, checks: { authentication, permissions } }));
+    expect(withLevels('report', 'enforce')).toBe(true);
+    expect(withLevels('off', 'enforce')).toBe(false);
+    expect(withLevels('report', 'report')).toBe(false);
+  });
+});

@@ -1,0 +1,389 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
+import type { AuthenticationInput } from '../../../src/engine/identity/create-authenticator.ts';
+import type { Verification } from '../../../src/engine/identity/verifier.ts';
+import { ANONYMOUS } from '../../../src/engine/model/principal.ts';
+import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
+
+const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
+
+describe('a credential at the `enforce` level (docs/rules.md §2)', () => {
+  it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const plain = await ask(basic('alice'));
+    const odd = await ask(basic('alice').replace('Basic ', 'bAsIc   '));
+    expect(plain.principal).toEqual({
+      kind: 'verified',
+      name: 'alice',
+      audience: 'caller:verified:user:alice',
+      authorization: basic('alice'),
+    });
+    expect(odd.principal).toEqual(plain.principal);
+    expect(plain.trace).toEqual({ level: 'enforce', outcome: 'passed', principal: 'verified' });
+  });
+
+  it('is refused with a text that names the accepted scheme if it is a token', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    for (const header of ['Bearer abc', 'Token abc', 'Negotiate abc'])
+      expect((await refusalOf(ask(header))).message).toMatch(/^Only the Basic scheme is accepted/);
+    expect((await refusalOf(ask('Basic %%%'))).message).toMatch(/does not contain a valid Basic credential/);
+  });
+
+  it('is refused with 401 and a challenge when the verifier refuses it', async () => {
+    const error = await refusalOf(authenticating(fakeVerifier().verifier).ask(basic('alice', 'wrong')));
+    expect(error).toMatchObject({ code: 'credentials_refused', status: 401 });
+    expect(error.headers).toEqual({ 'WWW-Authenticate': CHALLENGE });
+  });
+
+  it.each([
+    ['an empty name', basic('', 'x')],
+    ['another scheme', 'Bearer abc'],
+    ['invalid base64', 'Basic ***'],
+    ['a missing colon', `Basic ${Buffer.from('alice').toString('base64')}`],
+    ['an empty header', ''],
+    ['a control character in a Latin-1 name', `Basic ${Buffer.from([0x6a, 0x9b, 0x3a, 0x78]).toString('base64')}`],
+    ['a control character in the name', basic('al\u0000ice', 'x')],
+    ['a control character in the password', basic('alice', 'x\u0007')],
+    ['an overlong name', basic('a'.repeat(300), 'x')],
+    ['an overlong header', basic('alice', 'x'.repeat(8000))],
+  ])('is refused without a call of the verifier for %s', async (_, header) => {
+    const { verifier, asked } = fakeVerifier(() => ({ kind: 'valid' }));
+    const error = await refusalOf(authenticating(verifier).ask(header));
+    expect(error).toMatchObject({ code: 'credentials_refused', headers: { 'WWW-Authenticate': CHALLENGE } });
+    expect(asked).toEqual([]);
+  });
+
+  it('may contain any other text in name and password', async () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((s) => !/\p{Cc}/u.test(s));
+    const name = text.filter((s) => !s.includes(':'));
+    await fc.assert(
+      fc.asyncProperty(name, text, async (user, password) => {
+        const { verifier, asked } = fakeVerifier(() => ({ kind: 'valid' }));
+        const { principal } = await authenticating(verifier).ask(basic(user, password));
+        expect(principal.name).toBe(user);
+        expect(asked).toEqual([{ name: user, password, known: false }]);
+      }),
+    );
+  });
+
+  it('is refused with 503 and Retry-After, never 401, if it cannot be verified', async () => {
+    const away: Verification = { kind: 'unavailable', retryAfterSeconds: 7, unusable: false };
+    const error = await refusalOf(authenticating(fakeVerifier(() => away).verifier).ask(basic('alice')));
+    expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
+  });
+
+  // With Retry-After: 0, all clients would retry immediately, while the queue is still full.
+  it.each([0, 0.2])(
+    'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
+    async (wait) => {
+      const busy: Verification = { kind: 'busy', retryAfterSeconds: wait };
+      const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
+      expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
+    },
+  );
+
+  it('is refused if the verifier fails', async () => {
+    const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
+    await expect(authenticating(verifier).ask(basic('alice'))).rejects.toThrow('bug');
+  });
+
+  it('never appears in an error', async () => {
+    const secret = 'hunter2-correct-horse';
+    for (const kind of ['invalid', 'busy', 'unavailable'] as const) {
+      const { verifier } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
+      const error = await refusalOf(authenticating(verifier).ask(basic('alice', secret)));
+      const shown = JSON.stringify([error.message, error.stack, error.details, error.headers, error.cause]);
+      expect(shown).not.toContain(secret);
+      expect(shown).not.toContain(basic('alice', secret).slice(6));
+    }
+  });
+});
+
+describe('a caller without a credential (docs/rules.md §2)', () => {
+  const { verifier } = fakeVerifier();
+
+  it('is refused with 401 and a challenge by default', async () => {
+    const error = await refusalOf(authenticating(verifier).ask(undefined));
+    expect(error).toMatchObject({
+      code: 'credentials_required',
+      status: 401,
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    });
+  });
+
+  it('is the anonymous principal if anonymous callers are allowed', async () => {
+    const { principal } = await authenticating(verifier, { anonymous: 'allow' }).ask(undefined);
+    expect(principal).toBe(ANONYMOUS);
+  });
+
+  it('is still refused if the operation requires a credential', async () => {
+    const asking = authenticating(verifier, { anonymous: 'allow' }).ask(undefined, { needsCredential: true });
+    await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_required' });
+  });
+
+  it('is not admitted with a wrong credential if anonymous callers are allowed', async () => {
+    const asking = authenticating(verifier, { anonymous: 'allow' }).ask(basic('alice', 'wrong'));
+    await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('is never refused at the `report` level, and the trace records the refusal that `enforce` would cause', async () => {
+    const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
+    expect(principal).toBe(ANONYMOUS);
+    expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
+  });
+
+  it('gets a challenge with an escaped realm', async () => {
+    const error = await refusalOf(authenticating(verifier, { realm: 'a"b\\c' }).ask(undefined));
+    expect(error.headers['WWW-Authenticate']).toBe(String.raw`Basic realm="a\"b\\c", charset="UTF-8"`);
+  });
+});
+
+describe('authentication at the `report` level (docs/rules.md §2)', () => {
+  it.each([
+    ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
+    ['a bearer token', 'Bearer abc', undefined, 'not_basic'],
+    ['a malformed credential', 'Basic ***', undefined, 'credentials_refused'],
+    ['an overlong credential', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
+  ])('admits %s as an unverified principal', async (_, header, name, reason) => {
+    const { principal, trace } = await authenticating(fakeVerifier().verifier).ask(header, { level: 'report' });
+    expect(principal).toMatchObject({ kind: 'unverified', name, authorization: header });
+    expect(trace).toEqual({ level: 'report', outcome: 'reported', principal: 'unverified', reason });
+  });
+
+  it('distinguishes unverified callers by a keyed hash that reveals nothing about the credential', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const headers = [basic('alice', 'wrong'), basic('alice', 'wrong2'), 'Bearer abc', 'Bearer abd'];
+    const audiences = await Promise.all(
+      headers.map(async (one) => (await ask(one, { level: 'report' })).principal.audience),
+    );
+    expect(new Set(audiences).size).toBe(4);
+    for (const audience of audiences) expect(audience).toMatch(/^caller:unverified:unverified:[\w-]{43}$/);
+    const elsewhere = await authenticating(fakeVerifier().verifier).ask(headers[0], { level: 'report' });
+    expect(audiences).not.toContain(elsewhere.principal.audience);
+  });
+
+  it('distinguishes callers by a token that is sent in another header', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const audienceOf = async (header: string | undefined, otherCredential: string | undefined) =>
+      (await ask(header, { level: 'report', otherCredential })).principal.audience;
+    const audiences = [
+      await audienceOf(undefined, 'token-1'),
+      await audienceOf(undefined, 'token-2'),
+      await audienceOf(undefined, undefined),
+      await audienceOf(basic('alice'), 'token-1'),
+      await audienceOf(basic('alice'), undefined),
+    ];
+    expect(new Set(audiences).size).toBe(5);
+    expect(audiences.join()).not.toContain('token');
+    const { principal } = await ask(undefined, { level: 'report', otherCredential: 'token-1' });
+    expect(principal).toMatchObject({ kind: 'unverified', name: undefined });
+  });
+
+  it('waits for the upstream if enforced permissions depend on who the caller is', async () => {
+    const { verifier } = fakeVerifier();
+    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const { principal } = await ask(basic('alice'), { level: 'report', needsVerification: true });
+    expect(principal).toMatchObject({ kind: 'verified', name: 'alice' });
+  });
+
+  it('does not share pages between anonymous callers with different cookies', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier, { anonymous: 'allow' });
+    const audiences = ['session=1', 'session=2', undefined].map(
+      async (otherCredential) => (await ask(undefined, { otherCredential })).principal.audience,
+    );
+    expect(new Set(await Promise.all(audiences)).size).toBe(3);
+  });
+
+  it('does not wait for the upstream, and uses the result of the background verification', async () => {
+    const answer = Promise.withResolvers<Verification>();
+    const { verifier } = fakeVerifier(() => answer.promise);
+    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const first = await ask(basic('alice'), { level: 'report' });
+    expect(first.trace).toMatchObject({ outcome: 'skipped', reason: 'verification_pending', principal: 'unverified' });
+    answer.resolve({ kind: 'valid' });
+    await answer.promise;
+    const later = ask(basic('alice'), { level: 'enforce' });
+    expect((await later).principal.kind).toBe('verified');
+    expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');
+  });
+
+  it('survives a failing verifier', async () => {
+    const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
+    const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
+    expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
+    const remote = authenticating({ ...verifier, kind: 'upstream' });
+    await expect(remote.ask(basic('alice'), { level: 'report' })).resolves.toBeDefined();
+  });
+});
+
+describe('authentication that is off', () => {
+  it('verifies nothing and trusts nothing', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
+    expect(principal).toMatchObject({ kind: 'unverified', name: 'alice' });
+    expect(trace).toMatchObject({ outcome: 'skipped', principal: 'unverified' });
+    expect(asked).toEqual([]);
+  });
+});
+
+/**
+ * Returns the caller's authentication, the error code of the refusal, or `asked` if the result depends on the verifier.
+ */
+function decidedAtOnce(
+  askNow: ReturnType<typeof authenticating>['askNow'],
+  header: string | undefined,
+  input: Partial<AuthenticationInput> = {},
+) {
+  try {
+    const result = askNow(header, input);
+    if (!(result instanceof Promise)) return result;
+    result.catch(() => undefined);
+    return 'asked';
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : error;
+  }
+}
+
+const remembered = async (options: Parameters<typeof authenticating>[1] = {}) => {
+  const { verifier, asked } = fakeVerifier();
+  const made = authenticating(verifier, options);
+  const first = await made.ask(basic('alice'));
+  const decide = (header: string | undefined, input?: Partial<AuthenticationInput>) =>
+    decidedAtOnce(made.askNow, header, input);
+  return { ...made, asked, first, decide };
+};
+const ALICE = { principal: { kind: 'verified', name: 'alice', authorization: basic('alice') } };
+
+describe('a recently verified caller', () => {
+  it('is recognized synchronously, with the same principal and the same trace', async () => {
+    const { first, decide, asked, verifications } = await remembered();
+    expect(decide(basic('alice'))).toEqual(first);
+    expect(decide(basic('alice'), { level: 'report' })).toEqual({
+      principal: first.principal,
+      trace: { ...first.trace, level: 'report' },
+    });
+    expect([asked.length, verifications.length]).toEqual([1, 1]);
+  });
+
+  it('has another audience with a token or cookie besides the credential', async () => {
+    const { first, decide } = await remembered();
+    const other = decide(basic('alice'), { otherCredential: 'token-1' });
+    expect(other).toMatchObject(ALICE);
+    expect(other).not.toMatchObject({ principal: { audience: first.principal.audience } });
+  });
+
+  it.each([
+    ['another spelling of the scheme', basic('alice').replace('Basic', 'basic')],
+    ['more spaces', basic('alice').replace(' ', '  ')],
+    ['a trailing space', `${basic('alice')} `],
+    ['missing padding', basic('alice').replaceAll('=', '')],
+  ])('is recognized with %s', async (_with, header) => {
+    const { first, decide, asked } = await remembered();
+    expect(decide(header)).toEqual(first);
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['another password', basic('alice', 'alicf'), 'asked'],
+    ['another name', basic('alicf', 'alice'), 'asked'],
+    ['a longer text', `${basic('alice')}A`, 'credentials_refused'],
+    ['nothing after the scheme', 'Basic ', 'credentials_refused'],
+    ['an empty header', '', 'credentials_refused'],
+    ['an overlong header', `${basic('alice')}${'='.repeat(5000)}`, 'credentials_refused'],
+    ['another scheme', 'Bearer x', 'credentials_refused'],
+  ])('is not recognized with %s', async (_with, header, outcome) => {
+    const { decide } = await remembered();
+    expect(decide(header)).toBe(outcome);
+  });
+
+  // The attack: a client sends a credential that almost equals the verified one. A loose comparison would accept it.
+  it('is found only by a header with exactly the same name and password', async () => {
+    const { decide, first } = await remembered();
+    const right = basic('alice');
+    const bent = fc
+      .tuple(fc.nat(right.length - 1), fc.constantFrom('A', 'B', 'a', 'b', '0', '1', '+', '/', '=', ' '))
+      .map(([at, character]) => right.slice(0, at) + character + right.slice(at + 1));
+    fc.assert(
+      fc.property(bent, (header) => {
+        const found = decide(header);
+        if (header === right) expect(found).toEqual(first);
+        if (typeof found === 'string') return;
+        expect(found).toEqual(first);
+        expect(Buffer.from(header.replace(/^ *basic */i, ''), 'base64').toString()).toBe('alice:alice');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is recognized until its time is over, to the millisecond, and again after another verification', async () => {
+    const { decide, ask } = await remembered({ cacheSeconds: 60 });
+    expect(decide(basic('alice'), { now: START + 59_999 })).toMatchObject(ALICE);
+    expect(decide(basic('alice'), { now: START + 60_000 })).toBe('asked');
+    await ask(basic('alice'), { now: START + 60_000 });
+    expect(decide(basic('alice'), { now: START + 60_000 })).toMatchObject(ALICE);
+  });
+
+  it('is verified each time if nothing is remembered', async () => {
+    const { decide } = await remembered({ cacheSeconds: 0 });
+    expect(decide(basic('alice'))).toBe('asked');
+  });
+
+  it('is forgotten with its credential, and with all others if the verifier becomes unusable', async () => {
+    const { verifier } = fakeVerifier();
+    const { authenticator, ask, askNow } = authenticating({
+      ...verifier,
+      calibrate: () =>
+        Promise.resolve({ kind: 'unusable', fault: { source: 'probe', pointer: '', message: 'lets everybody in' } }),
+    });
+    await ask(basic('alice'));
+    await ask(basic('bob'));
+    authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
+    expect(decidedAtOnce(askNow, basic('bob'))).toMatchObject({ principal: { name: 'bob' } });
+    expect(decidedAtOnce(askNow, basic('alice'))).toBe('asked');
+    await authenticator.calibrate();
+    expect(decidedAtOnce(askNow, basic('bob'))).toBe('asked');
+  });
+
+  it('is forgotten if the verifier refuses it later', async () => {
+    let known = true;
+    const { verifier } = fakeVerifier(() => ({ kind: known ? 'valid' : 'invalid' }));
+    const { ask, askNow } = authenticating(verifier, { cacheSeconds: 60 });
+    await ask(basic('alice'));
+    known = false;
+    await refusalOf(ask(basic('alice'), { now: START + 60_000 }));
+    expect(decidedAtOnce(askNow, basic('alice'))).toBe('asked');
+  });
+
+  it('is not recognized if authentication is off', async () => {
+    const { decide } = await remembered({ anonymous: 'allow' });
+    expect(decide(basic('alice'), { level: 'off' })).toMatchObject({ principal: { kind: 'unverified' } });
+    expect(decide(undefined, { level: 'off' })).toMatchObject({ trace: { outcome: 'skipped' } });
+  });
+});
+
+describe('the synchronous decision', () => {
+  it('covers a caller without a credential, admitted or not', async () => {
+    const open = await remembered({ anonymous: 'allow' });
+    for (const level of ['enforce', 'report'] as const)
+      expect(open.decide(undefined, { level })).toEqual({
+        principal: ANONYMOUS,
+        trace: { level, outcome: 'passed', principal: 'anonymous' },
+      });
+    expect(open.decide(undefined, { needsCredential: true })).toBe('credentials_required');
+    const closed = await remembered();
+    expect(closed.decide(undefined)).toBe('credentials_required');
+    expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
+  });
+
+  // Behind a proxy, determining the client's address takes time, and serving a stored page does not require it.
+  it("does not read the client's address", async () => {
+    const { decide } = await remembered();
+    const clientAddress = () => {
+      throw new Error('was read');
+    };
+    expect(decide(basic('alice'), { clientAddress })).toMatchObject(ALICE);
+    expect(decide('Bearer x', { clientAddress })).toBe('credentials_refused');
+    expect(decide(undefined, { clientAddress })).toBe('credentials_required');
+  });
+});

@@ -1,0 +1,71 @@
+import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
+import { type AuthenticationInput, createAuthenticator } from '../../../src/engine/identity/create-authenticator.ts';
+import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../../src/engine/identity/identity-options.ts';
+import type { Credential } from '../../../src/lib/basic-credentials.ts';
+import type { Verification, Verifier } from '../../../src/engine/identity/verifier.ts';
+import type { IdentityFleet } from '../../../src/engine/identity/identity-fleet.ts';
+import { createKeyedHash } from '../../../src/engine/identity/verify-credential.ts';
+
+/** The time at which the test clocks start. It is deliberately not 0. */
+export const START = Date.UTC(2024, 4, 1);
+
+/** Returns the value of a Basic `Authorization` header. */
+export const basic = (name: string, password: string = name) =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
+
+/** Creates a verifier that records its calls. By default, it accepts a password that equals the name. */
+export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
+  const asked: { name: string; password: string; known: boolean }[] = [];
+  const verifier: Verifier = {
+    kind: 'file',
+    async verify(credential, known) {
+      asked.push({ name: credential.name, password: credential.password, known });
+      return (answer ?? byName)(credential);
+    },
+    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+  };
+  return { verifier, asked };
+}
+
+/**
+ * Creates an authenticator with the given verifier. `ask` and `askNow` pass an `Authorization` header to it, with
+ * defaults for all other input.
+ */
+export function authenticating(
+  verifier: Verifier,
+  options: Partial<IdentityOptions> = {},
+  hash = createKeyedHash(),
+  fleet?: IdentityFleet,
+) {
+  const verifications: string[] = [];
+  const authenticator = createAuthenticator({
+    options: { ...IDENTITY_DEFAULTS, ...options },
+    verifier,
+    hash,
+    fleet,
+    onVerification: (kind) => verifications.push(kind),
+  });
+  const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
+    authenticator.authenticate({
+      authorizationHeader,
+      clientAddress: () => '192.0.2.1',
+      level: 'enforce',
+      now: START,
+      ...input,
+    });
+  /** Always returns a promise, even if the result is available synchronously. */
+  const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
+  return { authenticator, ask, askNow, verifications };
+}
+
+/** Returns the error with which a request was refused. Throws if the request was not refused. */
+export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof GatewayError) return error;
+  throw new Error('was not refused', { cause: error });
+}

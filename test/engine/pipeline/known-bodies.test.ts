@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { ItemsAt } from '../../../src/engine/model/operation.ts';
+import {
+  authorsOf,
+  bodyFactsOf,
+  createKnownBodies,
+  type KnownBody,
+  type KnownBodies,
+} from '../../../src/engine/pipeline/known-bodies.ts';
+import { kept, pageOf, plannedWith } from '../../builders/exchange.ts';
+
+describe('known responses', () => {
+  const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
+  const answer = (text: string, bytes = Buffer.from(text)): KnownBody => ({
+    ...look(text),
+    bytes,
+    facts: bodyFactsOf(plannedWith(), undefined),
+    authors: [['1', text]],
+    namesUpstream: false,
+    reported: [],
+  });
+
+  const body = (id: string) => id.padEnd(6000, 'x');
+
+  /**
+   * Creates a `KnownBodies` that stores each response immediately. Normally, a response is stored only when its key
+   * occurs for the second time.
+   */
+  function createSeenAnswers(maxBytes?: number): KnownBodies {
+    const known = createKnownBodies(maxBytes);
+    return {
+      find: (key, one) => known.find(key, one),
+      remember(key, one) {
+        known.remember(key, one);
+        known.remember(key, one);
+      },
+    };
+  }
+
+  it('are stored when their key occurs a second time, not the first', () => {
+    const known = createKnownBodies();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))).toBeUndefined();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))).toBeDefined();
+  });
+
+  it('are found if every byte, the status and the media type are equal', () => {
+    const known = createSeenAnswers();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))?.authors).toEqual([['1', 'body']]);
+    expect(known.find('b', look('body'))).toBeUndefined();
+    expect(known.find('a', look('bodY'))).toBeUndefined();
+    expect(known.find('a', look('body '))).toBeUndefined();
+    expect(known.find('a', { ...look('body'), status: 203 })).toBeUndefined();
+    expect(known.find('a', { ...look('body'), mediaType: undefined })).toBeUndefined();
+  });
+
+  it('contain only the last response of each key', () => {
+    const known = createSeenAnswers();
+    known.remember('a', answer('first'));
+    known.remember('a', answer('second'));
+    expect(known.find('a', look('first'))).toBeUndefined();
+    expect(known.find('a', look('second'))).toBeDefined();
+  });
+
+  it('are stored only occasionally while a list changes each time, and immediately once it is stable', () => {
+    const known = createKnownBodies();
+    known.remember('a', answer('before'));
+    const fetch = (text: string) => {
+      const found = known.find('a', look(text)) !== undefined;
+      if (!found) known.remember('a', answer(text));
+      return found;
+    };
+    for (let number = 0; number < 40; number += 1) expect(fetch(`answer ${number}`)).toBe(false);
+    // The thirty-third response was the last to be stored.
+    expect(known.find('a', look('answer 32'))).toBeDefined();
+    expect(fetch('at rest')).toBe(false);
+    expect(fetch('at rest')).toBe(true);
+  });
+
+  it('are dropped in least recently used order when the bound is exceeded', () => {
+    const known = createSeenAnswers(100_000);
+    const ids = Array.from({ length: 20 }, (_, at) => String(at));
+    ids.forEach((id) => known.remember(id, answer(body(id))));
+    const found = ids.filter((id) => known.find(id, look(body(id))) !== undefined);
+    expect(found.length).toBeLessThan(10);
+    expect(found).toEqual(['11', '12', '13', '14', '15', '16', '17', '18', '19'].slice(-found.length));
+    expect(found).toContain('19');
+  });
+
+  it('do not include a body that would displace many others', () => {
+    const known = createSeenAnswers(100_000);
+    const text = 'x'.repeat(50_000);
+    known.remember('a', answer(text));
+    expect(known.find('a', look(text))).toBeUndefined();
+  });
+
+  it('copy small bodies out of the large buffer that contains them', () => {
+    const known = createSeenAnswers(100_000);
+    const large = Buffer.from('body'.padEnd(90_000));
+    known.remember('a', answer('body', large.subarray(0, 4)));
+    expect(known.find('a', look('body'))?.bytes.buffer.byteLength).toBe(4);
+  });
+});
+
+describe('authors', () => {
+  const node = (id: unknown, username: unknown) => ({ id, activeRevisionId: 1, author: { username } });
+
+  function learned(json: unknown, itemsAt: ItemsAt = 'list'): Record<string, string> {
+    return Object.fromEntries(authorsOf(plannedWith({ operation: { itemsAt } }), json));
+  }
+
+  it.each([
+    ['list', { list: [node(1, 'alice'), node('2', 'bob')] }],
+    ['elements', [node(1, 'alice'), node('2', 'bob')]],
+  ] as const)('are learned from %s', (itemsAt, json) => {
+    expect(learned(json, itemsAt)).toEqual({ 1: 'alice', 2: 'bob' });
+  });
+
+  it('are learned from a body that is a single node', () => {
+    expect(learned(node(1, 'alice'), 'body')).toEqual({ 1: 'alice' });
+  });
+
+  it('are not learned from topics and users, whose ids are from other ranges', () => {
+    expect(learned({ list: [{ id: 1, author: { username: 'alice' } }] })).toEqual({});
+  });
+
+  it('are not learned from ids that JSON has rounded, nor without a name', () => {
+    expect(learned({ list: [node(2 ** 53, 'alice'), node(1, undefined), node(undefined, 'alice'), null] })).toEqual({});
+  });
+
+  it('are not learned from responses of another form', () => {
+    expect(learned({ error: 'x' })).toEqual({});
+    expect(learned(undefined)).toEqual({});
+  });
+});
+
+const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>
+  bodyFactsOf(plannedWith({ operation: { itemsAt }, cache: kept() }), json);
+
+describe('the facts about a body', () => {
+  it('are its outer form, its page count and its items', () => {
+    expect(factsOf(pageOf([1, 2]))).toEqual({
+      isJson: true,
+      isOuterForm: true,
+      hasTopLevelError: false,
+      pageCount: 3,
+      tags: ['node:1', 'node:2'],
+    });
+  });
+
+  it('include no items if the operation is not cached', () => {
+    expect(bodyFactsOf(plannedWith(), pageOf([1])).tags).toEqual([]);
+  });
+
+  it('are empty for a body that is not JSON', () => {
+    expect(factsOf(undefined)).toMatchObject({ isJson: false, isOuterForm: false, hasTopLevelError: false });
+  });
+
+  it('accept null as JSON', () => {
+    expect(factsOf(null)).toMatchObject({ isJson: true, isOuterForm: false, hasTopLevelError: false });
+  });
+
+  it.each([{ error: 'x', list: [] }, { errors: {} }])('include an error at the top level: %j', (json) => {
+    expect(factsOf(json)).toMatchObject({ hasTopLevelError: true, pageCount: undefined });
+  });
+});
