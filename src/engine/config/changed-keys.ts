@@ -18,7 +18,9 @@ export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   // Settings determined by the mode, including the checks, are listed with their effective values.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const features = Object.fromEntries(rest.features.map(({ configurable, options }) => [configurable.name, options]));
-  const values = { ...rest, ...features, cache, mode: mode.name };
+  // The rules are code, not configuration.
+  const { rules: _, ...contract } = rest.contract;
+  const values = { ...rest, ...features, cache, contract, mode: mode.name };
   return Object.entries(values)
     .filter(([key, value]) => typeof value !== 'function' && !NOT_KEYS.has(key))
     .flatMap(([key, value]) => leaves([key], value));

@@ -1,7 +1,6 @@
 import { PROFILE } from '../../profile.ts';
 import { CONTRACT_DEFAULTS } from '../../engine/contract/contract-options.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
-import { IDENTITY_DEFAULTS } from '../../engine/identity/identity-options.ts';
 import { headerValues } from '../../engine/model/header-pairs.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { bySeverity } from '../../engine/model/severity.ts';
@@ -158,7 +157,7 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
 async function requireCredential(client: ProbeClient, listPath: string): Promise<void> {
   if (!client.hasCredential) return;
   const statuses: number[] = [];
-  for (const path of [IDENTITY_DEFAULTS.probe.path, listPath]) {
+  for (const path of [PROFILE.probePath, listPath]) {
     const response = await client.send({ path });
     if (response.kind === 'failure') continue;
     if (response.status === 401) throw new CannotProbe(refused(401, path));

@@ -19,7 +19,7 @@ function upstream(right: number | (() => number), wrong: number | (() => number)
   const state = { right, wrong, now: START };
   const probed: string[] = [];
   const verifier = createUpstreamVerifier({
-    options: { ...IDENTITY_DEFAULTS.probe, concurrency: 1, queue: 0 },
+    options: { ...IDENTITY_DEFAULTS.probe, path: '/services/v2/jobs/gdpr/0.json', concurrency: 1, queue: 0 },
     calibrationSeconds: 300,
     clock: () => state.now,
     probe: async (authorization, signal) => {

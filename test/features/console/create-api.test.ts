@@ -249,4 +249,13 @@ describe('the rows of the configuration', () => {
     const shown = new Set(configurationRows(base).map(({ key }) => key.split('.')[0]));
     expect(Object.keys(properties).filter((key) => !shown.has(key))).toEqual([]);
   });
+
+  it('include only configuration keys, each with a text', () => {
+    const { properties } = configSchema(PORTICO) as { properties: object };
+    const rows = configurationRows(base);
+    const known = new Set(Object.keys(properties));
+    expect(rows.filter(({ key, value }) => !known.has(key.split('.')[0] ?? '') || typeof value !== 'string')).toEqual(
+      [],
+    );
+  });
 });

@@ -1,3 +1,4 @@
+import { PROFILE } from '../../../profile.ts';
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../../engine/identity/identity-options.ts';
 import { parseBasicCredentials, toAuthorization } from '../../../lib/basic-credentials.ts';
@@ -6,7 +7,8 @@ import { type ProbeResponse, respond } from '../probe-client.ts';
 import type { Recommendation } from '../recommend.ts';
 import { headerValues } from '../../../engine/model/header-pairs.ts';
 
-const { path: PROBE_PATH, validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
+const PROBE_PATH = PROFILE.probePath;
+const { validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
 /** Determines how the server treats callers without a credential and callers with an invalid one. */
 export const challengeProbe: Probe = {
