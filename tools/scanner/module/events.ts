@@ -27,7 +27,7 @@ import {
   MEMBER_VALUE,
   MEMBER_VALUE_END,
   TAG_BITS,
-} from '../../../src/scanner/table-layout';
+} from '../../../src/engine/scanner/table-layout';
 import { sameBytes } from './text';
 
 let eventsEnd: u32 = 0;

@@ -16,7 +16,7 @@ import {
   TABLE_MASK,
   TABLE_REQUIRED,
   TABLE_UNDOCUMENTED,
-} from '../../../src/scanner/table-layout';
+} from '../../../src/engine/scanner/table-layout';
 import { recordDeparture, recordMember, scans } from './events';
 import { countValues, maxDepth, skipValue } from './open';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';

@@ -1,7 +1,7 @@
 // Skips values for which there are no rules. They only have to be well-formed JSON without duplicate names in an
 // object.
 
-import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/scanner/table-layout';
+import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/engine/scanner/table-layout';
 import { endOfNumber } from './number';
 import { endOfString, escaped, sameBytes, skipSpace } from './text';
 

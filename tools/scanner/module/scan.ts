@@ -7,7 +7,7 @@ import {
   RESULT_DEPARTURES,
   RESULT_UNDOCUMENTED,
   RESULT_VALUES,
-} from '../../../src/scanner/table-layout';
+} from '../../../src/engine/scanner/table-layout';
 import { beginEvents, departures, members } from './events';
 import { beginValues, values } from './open';
 import { beginText, beyondAscii, hasAddress, skipSpace } from './text';

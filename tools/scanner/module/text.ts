@@ -6,7 +6,7 @@ import {
   NODE_PATTERN,
   NODE_WORDS,
   WORDS_FIRST,
-} from '../../../src/scanner/table-layout';
+} from '../../../src/engine/scanner/table-layout';
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;

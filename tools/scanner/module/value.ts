@@ -35,7 +35,7 @@ import {
   SHORT_NUMBERS_FIT,
   STRING,
   TRUE,
-} from '../../../src/scanner/table-layout';
+} from '../../../src/engine/scanner/table-layout';
 import { recordDeparture, scans, writeEvent, writeNumber, writeText } from './events';
 import { checkMembers } from './members';
 import { endOfNumber, integerAt, isSurelyFinite, isInteger, MINUS, MOST_DIGITS } from './number';
