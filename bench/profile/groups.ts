@@ -44,7 +44,7 @@ export function groupOf({ functionName, url }: CallFrame): string {
   const file = insideOf(url);
   const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(file) ?? [];
   if (name !== undefined) return `package ${name}`;
-  const [, folder] = /^src\/([^/]+)\//.exec(file) ?? [];
+  const [, folder] = /^src\/(?:engine\/|features\/|workbench\/)?([^/]+)\//.exec(file) ?? [];
   return folder === undefined ? 'Portico: start' : `Portico: ${folder}`;
 }
 

@@ -38,22 +38,23 @@ describe('a regular expression of the gateway', () => {
     const built = files.filter(({ text }) => /\bnew RegExp\(|\bRegExp\(/.test(text)).map(({ path }) => path);
     expect(built.toSorted()).toEqual([
       // The `pattern` keywords of the contract, which the next test checks.
-      'config/config-schema.ts',
-      'contract/compile/schema-store.ts',
-      'contract/document/check-document.ts',
-      'contract/explain/compile-field-shape.ts',
+      'engine/config/config-schema.ts',
+      'engine/contract/compile/schema-store.ts',
+      'engine/contract/document/check-document.ts',
+      'engine/contract/explain/compile-field-shape.ts',
       // Fixed text.
-      'contract/generate/generate-schemas.ts',
-      'learn/sample/sample-body.ts',
+      'engine/contract/generate/generate-schemas.ts',
+      'engine/scanner/merge-rules.ts',
+      // The operator's messages, which are matched only against the first characters of a response.
+      'engine/upstream/failures/permission-message.ts',
+      // The escaped addresses of the legacy server, in which every repetition is limited.
+      'engine/upstream/legacy-addresses.ts',
       // Fixed text without repetitions.
       'lib/http-date.ts',
       'lib/placeholder.ts',
       'reference/chaos/parse-chaos.ts',
-      'scanner/merge-rules.ts',
-      // The operator's messages, which are matched only against the first characters of a response.
-      'upstream/failures/permission-message.ts',
-      // The escaped addresses of the legacy server, in which every repetition is limited.
-      'upstream/legacy-addresses.ts',
+      // Fixed text.
+      'workbench/learn/sample/sample-body.ts',
     ]);
   });
 

@@ -183,7 +183,7 @@ describe('the admin side', () => {
     const sources = [
       'src/engine/http/admin-app.ts',
       'src/features/levels/overrides/overrides-router.ts',
-      ...filesBelow('src/console'),
+      ...filesBelow('src/features/console'),
     ];
     const paths = sources.flatMap((file) =>
       [...readText(file).matchAll(/\b(?:app|router)\.(?:get|post|put|patch|delete|use)\(\s*'(\/[^']*)'/g)].map(
