@@ -3,10 +3,11 @@ import type { Feature } from './engine/feature.ts';
 import { cors } from './features/cors/cors.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
+import { tracing } from './features/tracing/tracing.ts';
 import { PROFILE_FEATURES } from './profile.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
-const list = [...PROFILE_FEATURES, cors, rateLimits, rehearsal] as const;
+const list = [...PROFILE_FEATURES, cors, rateLimits, rehearsal, tracing] as const;
 
 /** All features of Portico. */
 export const FEATURES: readonly Feature[] = list;

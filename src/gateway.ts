@@ -95,8 +95,8 @@ export interface Assembly {
   /** Returns the facts that this gateway reports to the other gateways. */
   readonly facts: () => InstanceFacts;
   readonly readiness: () => Readiness;
-  /** Exports the remaining spans for at most `exportMs` milliseconds, and then closes everything. */
-  close(exportMs?: number): Promise<void>;
+  /** Closes everything. Features may take `graceMs` milliseconds to finish their work. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** A gateway that accepts requests. */
@@ -167,7 +167,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       } catch (error) {
         // The long-lived services already use the new settings, so they are switched back to the previous ones.
         applySettings(before, parts.clock());
-        void next.services.features.close(before.services.features);
         throw error;
       }
       edges.use(current);
@@ -216,16 +215,15 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     drain,
     readiness: () => readinessOf(current, assembly.calibration.state, drain.started),
     facts: () => instanceFacts(current, startedAt, assembly.readiness().ready),
-    close: async (exportMs = settings.listen.drainSeconds * 1000) => {
+    close: async (graceMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
       await ladderFile.written();
       await overrides.written();
       await trail.written();
       learning.close();
       await ledger.close();
-      await current.services.tracing?.close(exportMs);
       await shared?.close();
-      await current.services.features.close();
+      await current.services.features.end(graceMs);
       await upstreams.close(0);
       log.flush();
     },
@@ -259,7 +257,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const stops = [() => assembly.calibration.stop()];
   const stop = () => stops.forEach((one) => one());
   try {
-    await services.tracing?.open();
+    await services.features.open();
     await services.ledger.open();
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));

@@ -13,7 +13,6 @@ import { StartFault } from './engine/model/fault.ts';
 import type { ModeName } from './engine/model/modes.ts';
 import type { RedisOptions } from './engine/redis/redis-options.ts';
 import type { LogLevel } from './engine/telemetry/logs.ts';
-import type { TracingOptions } from './features/tracing/tracing-options.ts';
 
 export { StartFault, type Fault } from './engine/model/fault.ts';
 
@@ -61,7 +60,6 @@ export type PorticoConfig = {
   readonly contractStatusHeader?: boolean;
   readonly proxyStatusHeader?: boolean;
   readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };
-  readonly tracing?: Partial<TracingOptions>;
   readonly operations?: Readonly<Record<string, Section>>;
 } & FeatureConfig;
 

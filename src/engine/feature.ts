@@ -13,6 +13,8 @@ import type { FeatureStage } from './pipeline/stage.ts';
 import type { Redis } from './redis/connect-redis.ts';
 import type { FeatureMetrics } from './telemetry/feature-metrics.ts';
 import type { MetricEntry } from './telemetry/metric-list.ts';
+import type { Sampling } from './telemetry/trace-context.ts';
+import type { UpstreamAddress } from './upstream/upstream-url.ts';
 
 /**
  * A part of Portico that can be taken out: one folder in `features/`, one exported value, and one line in
@@ -23,9 +25,17 @@ export interface Feature<Options extends TSchema = TSchema> extends Configurable
   /** The names of the members that the feature adds to lines of the access log. */
   readonly logFields?: readonly string[];
   /**
-   * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options or the
-   * contract; the earlier run is closed once no new request uses it. Not called if the feature is off. Returns undefined
-   * if the options leave the feature without work.
+   * Returns which traces are sampled, or undefined if the options leave this open. If traces are sampled, each attempt to
+   * send a request to the upstream has a span of its own in the trace, and the metrics have exemplars. At most one
+   * feature samples traces.
+   */
+  sampling?(options: Static<Options>): Sampling | undefined;
+  /** Returns what else a run of the feature depends on. A reload that changes it starts the feature again. */
+  dependsOn?(settings: Settings): unknown;
+  /**
+   * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options, the
+   * contract or what `dependsOn` returns; the earlier run is closed once no new request uses it. Not called if the
+   * feature is off. Returns undefined if the options leave the feature without work.
    */
   start?(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
 }
@@ -33,13 +43,17 @@ export interface Feature<Options extends TSchema = TSchema> extends Configurable
 /** What the engine gives to a feature that starts. */
 export interface FeatureContext<Options> {
   /**
-   * Returns state of the feature that survives reloads. It is created on the first call. A feature has at most one such
-   * state.
+   * Returns state of the feature that survives reloads. It is created on the first call, and closed when the gateway
+   * closes, within `graceMs` milliseconds. A feature has at most one such state.
    */
-  lasting<State>(create: () => State): State;
+  lasting<State>(create: () => State, close?: (state: State, graceMs: number) => Promise<void>): State;
   readonly options: Options;
   readonly settings: Settings;
   readonly operations: readonly Operation[];
+  /** The address of the upstream. */
+  readonly address: UpstreamAddress;
+  /** The name of this gateway, which distinguishes it from its replicas. */
+  readonly instance: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Redis server through which gateways share state. Undefined if none is configured. */
@@ -58,6 +72,11 @@ export interface FeatureContext<Options> {
 
 /** A feature at work. Every member is optional; the engine calls only those that exist. */
 export interface RunningFeature {
+  /**
+   * Loads and opens what `start` cannot, because it must return at once. Awaited before the first request uses the
+   * feature. An error prevents the start of the gateway, or the reload.
+   */
+  open?(): Promise<void>;
   readonly stages?: readonly FeatureStage[];
   /**
    * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.

@@ -4,8 +4,11 @@ import { optionsOf } from './config/configurable.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { Trace } from './model/trace.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
+import type { Settings } from './config/settings.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
+import type { TraceObserver } from './http/public-handler.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
+import type { Sampling } from './telemetry/trace-context.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
 
 /** The features at work under one configuration. */
@@ -20,21 +23,31 @@ export interface RunningFeatures {
   addHeaders(trace: Trace, headers: string[]): void;
   /** Returns the features' members for a request's line in the access log, as JSON text that starts with a comma. */
   logMembers(trace: Trace): string;
-  /** Passes the trace of a finished request to the features. Undefined if none of them observes requests. */
-  readonly finished: RunningFeature['finished'];
-  /** Closes the features that `next` does not use. Without `next`, closes all of them, in reverse order. */
-  close(next?: RunningFeatures): Promise<void>;
+  /** The features that observe finished requests. */
+  readonly observers: readonly TraceObserver[];
+  /** Opens the runs that `before` does not have. Throws the error of the first that cannot be opened. */
+  open(before?: RunningFeatures): Promise<void>;
+  /** Closes the runs that `next` does not use. */
+  close(next: RunningFeatures): Promise<void>;
+  /** Closes all runs, in reverse order, and the features' lasting state, within `graceMs` milliseconds. */
+  end(graceMs: number): Promise<void>;
   /** The run of each feature. */
   readonly runs: readonly FeatureRun[];
 }
 
 /** One run of a feature, and what it was started with. */
 interface FeatureRun {
-  /** The state that survives reloads, in an array. Empty if the feature has none. */
-  readonly lasting: unknown[];
+  readonly lasting: LastingState;
   readonly feature: Feature;
   readonly startedWith: unknown;
   readonly running: RunningFeature | undefined;
+}
+
+/** The state of a feature that survives reloads. All runs of the feature share this object. */
+interface LastingState {
+  /** The state, in an array. Empty if the feature has none. */
+  readonly stored: unknown[];
+  close?: (graceMs: number) => Promise<void>;
 }
 
 interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options' | 'operations'> {
@@ -54,30 +67,51 @@ export function runFeatures(
   // would keep `earlier` and `settings`, and with them every earlier configuration, in memory.
   const runs = features.map((feature): FeatureRun => {
     const options = optionsOf(settings, feature);
-    const startedWith = [options, contract.version];
+    const startedWith = [options, contract.version, feature.dependsOn?.(settings)];
     const before = earlier?.runs.find((run) => run.feature === feature);
     if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
     const { operations } = contract;
-    const lasting = before?.lasting ?? [];
+    const lasting = before?.lasting ?? { stored: [] };
     const context = { ...services, options, settings, operations, lasting: lastingState(lasting) };
     return { feature, startedWith, lasting, running: options === undefined ? undefined : feature.start?.(context) };
   });
   return joinRuns(runs, services.logger);
 }
 
-/** Returns the function that creates the state of a feature, or finds it in `stored`. */
-function lastingState(stored: unknown[]) {
-  return <State>(create: () => State): State => {
-    if (stored.length === 0) stored.push(create());
+/** Returns the function that creates the state of a feature, or finds it in `lasting`. */
+function lastingState(lasting: LastingState): FeatureContext<unknown>['lasting'] {
+  const { stored } = lasting;
+  return <State>(create: () => State, close?: (state: State, graceMs: number) => Promise<void>): State => {
+    if (stored.length === 0) {
+      const state = create();
+      stored.push(state);
+      if (close !== undefined) lasting.close = (graceMs) => close(state, graceMs);
+    }
     return stored[0] as State;
   };
+}
+
+/** Returns which traces the features sample, or undefined if none of them samples traces. */
+export function samplingOf(features: readonly Feature[], settings: Settings): Sampling | undefined {
+  for (const feature of features) {
+    const options = optionsOf(settings, feature);
+    const sampling = options === undefined ? undefined : feature.sampling?.(options);
+    if (sampling !== undefined) return sampling;
+  }
+  return undefined;
 }
 
 function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures {
   const running = runs.flatMap((run) => run.running ?? []);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
-  const observers = running.filter((one) => one.finished !== undefined);
+  const closeOne = async (feature: Feature, close: () => Promise<void> | void | undefined) => {
+    try {
+      await close();
+    } catch (error) {
+      logger.error({ feature: feature.name, cause: toCauseLine(error) }, 'a feature could not be closed');
+    }
+  };
   return {
     runs,
     stages: running.flatMap(({ stages = [] }) => stages),
@@ -94,15 +128,21 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
           text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
       return text;
     },
-    finished: observers.length === 0 ? undefined : (trace) => observers.forEach((one) => one.finished?.(trace)),
+    observers: runs.flatMap(({ feature: { name }, running: one }) => {
+      const record = one?.finished?.bind(one);
+      return record === undefined ? [] : [{ name, record }];
+    }),
+    async open(before) {
+      for (const run of runs) if (before?.runs.includes(run) !== true) await run.running?.open?.();
+    },
     async close(next) {
-      for (const run of runs.toReversed()) {
-        if (next?.runs.includes(run) === true) continue;
-        try {
-          await run.running?.close?.();
-        } catch (error) {
-          logger.error({ feature: run.feature.name, cause: toCauseLine(error) }, 'a feature could not be closed');
-        }
+      for (const run of runs.toReversed())
+        if (!next.runs.includes(run)) await closeOne(run.feature, () => run.running?.close?.());
+    },
+    async end(graceMs) {
+      for (const { feature, running: one, lasting } of runs.toReversed()) {
+        await closeOne(feature, () => one?.close?.());
+        await closeOne(feature, () => lasting.close?.(graceMs));
       }
     },
   };

@@ -219,7 +219,7 @@ describe('portico serve in front of the reference server', () => {
     expect(run.out).not.toContain(authorization);
   });
 
-  // Another test (test/features/tracing/tracing.test.ts) checks that packages are reported when they are loaded.
+  // Another test (test/features/tracing/trace-exporter.test.ts) checks that packages are reported when they are loaded.
   it('does not load the packages that only some configurations need', () => {
     expect(run.err).not.toContain('LOADED');
   });

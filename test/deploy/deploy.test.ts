@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { VARIABLES } from '../../src/engine/config/config-sources.ts';
+import { variablesOf } from '../../src/engine/config/config-sources.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 
 const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'utf8');
@@ -31,7 +32,7 @@ describe('the deployment examples', () => {
   });
 
   it('set only variables that the program reads', () => {
-    const known = new Set([...Object.keys(VARIABLES), 'PORTICO_CONFIG']);
+    const known = new Set([...Object.keys(variablesOf(PORTICO)), 'PORTICO_CONFIG']);
     const used = files.flatMap(({ text }) =>
       [...text.matchAll(/\b((?:PORTICO|UPSTREAM|REDIS|OTEL)_[A-Z_]+)\b/g)].map(([, name]) => name),
     );

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
-import { VARIABLES } from '../../src/engine/config/config-sources.ts';
+import { variablesOf } from '../../src/engine/config/config-sources.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { LISTEN_DEFAULTS } from '../../src/engine/config/general-options.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { hashPassword } from '../../src/engine/identity/password-hash.ts';
@@ -42,7 +43,7 @@ describe.each(UNITS)('the systemd unit %s', (name) => {
     for (const [id = '', path] of credentials) {
       expect(path).toBe(`/etc/portico/credentials/${id}`);
       const variable = valuesOf(withSecrets(name), 'Environment').find((one) => one.endsWith(`=%d/${id}`));
-      expect(Object.keys(VARIABLES)).toContain(variable?.split('=')[0]);
+      expect(Object.keys(variablesOf(PORTICO))).toContain(variable?.split('=')[0]);
     }
     // systemd does not start a unit if a credential's file is missing, so by default the unit loads only the files that
     // the installation creates.

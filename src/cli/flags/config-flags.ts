@@ -1,4 +1,4 @@
-import type { Override } from '../../engine/config/config-sources.ts';
+import type { Override } from '../../engine/config/settings.ts';
 import type { SettingsReading } from '../../engine/config/load-settings.ts';
 import { readSettings } from '../../portico-settings.ts';
 import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';

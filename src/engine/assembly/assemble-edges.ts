@@ -153,7 +153,7 @@ function publicServicesOf(
   const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
   return {
     gateway,
-    arrival: { ...arrivalOptions(settings, clock), sampling: services.tracing?.sampling },
+    arrival: { ...arrivalOptions(settings, clock), sampling: services.sampling },
     errorsFor: settings.errorsFor,
     hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,

@@ -11,7 +11,7 @@ import { createLoginLimiter } from '../identity/limits.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import { createKindOf } from '../../features/ledger/record/fingerprint.ts';
 import type { Feature } from '../feature.ts';
-import { runFeatures, type RunningFeatures } from '../run-features.ts';
+import { runFeatures, type RunningFeatures, samplingOf } from '../run-features.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { comparisonTrace, type Trace } from '../model/trace.ts';
@@ -24,9 +24,8 @@ import { createLookup } from '../pipeline/stages/authorize.ts';
 import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
-import type { SpanSubject } from '../../features/tracing/request-spans.ts';
+import type { Sampling } from '../telemetry/trace-context.ts';
 import type { AddressChange } from '../upstream/pool/address-pool.ts';
-import { publicOriginOf } from '../model/arrival.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
@@ -64,6 +63,8 @@ export interface Services extends LastingServices, Acceptance {
   /** The page counts from other gateways. Undefined if no state is shared. */
   readonly sharedPageCounts: SharedPageCounts | undefined;
   readonly features: RunningFeatures;
+  /** Determines which traces are sampled. Undefined if none are. */
+  readonly sampling: Sampling | undefined;
   readonly ownership: Ownership;
   readonly lookUp: FetchJson;
   /** The pages whose most recent fetch failed. */
@@ -131,7 +132,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ({ settings: { cache: options } }) => options.sampleShared,
     () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? [], demotions),
   );
+  const sampling = samplingOf(parts.features, settings);
   const own = {
+    sampling,
     clock,
     logger,
     upstream,
@@ -171,7 +174,14 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   );
   const features = runFeatures(
     parts.features,
-    { settings, contract: start.contract, random, redis: shared?.redis, ...contextOf(lasting, clock) },
+    {
+      settings,
+      contract: start.contract,
+      address: start.address,
+      random,
+      redis: shared?.redis,
+      ...contextOf(lasting, clock),
+    },
     kept?.features,
   );
   return {
@@ -190,6 +200,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     logins,
     guard,
     features,
+    sampling,
     ownership: keep(
       (services) => services.ownership,
       (from) => [from.settings.permissions.ownership, from.settings.roles.names, connectionSources(from)],
@@ -213,8 +224,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /** Returns what features get from the services that exist until the gateway is closed. */
-function contextOf({ live, logger, metrics, ledger }: LastingServices, clock: Clock) {
+function contextOf({ live, logger, metrics, ledger, instance }: LastingServices, clock: Clock) {
   return {
+    instance,
     clock,
     logger,
     metrics: metrics.features,
@@ -297,7 +309,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
     live.droppedBefore += live.shadow?.dropped() ?? 0;
     live.shadow = services.shadow;
   }
-  metrics.configure(metricsOptions(settings, start, services.isAccepted, now));
+  metrics.configure(metricsOptions(settings, start, services, now));
   services.traffic.follow(metrics.traffic);
   ledger.configure({ release: settings.release, operations: start.contract.operations.map(({ id }) => id) });
   const setup = ladderSetup(settings, start.contract, services.accepts);
@@ -343,11 +355,11 @@ function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start,
 /** Returns the function that passes each trace to all observers. */
 function createRecorder(
   settings: Settings,
-  { contract, address }: Pick<Start, 'contract' | 'address'>,
+  { contract }: Pick<Start, 'contract'>,
   { clock, logStream }: AssemblyParts,
   services: LastingServices & Pick<Services, 'shadow' | 'features'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, tracing, ledger, ladder, shadow, features, kindOf, nameTag } = services;
+  const { logger, metrics, ledger, ladder, shadow, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     pathWords: settings.profile.pathWords,
@@ -361,35 +373,15 @@ function createRecorder(
   });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
-    ...(tracing === undefined
-      ? []
-      : [{ name: 'tracing', record: tracing.recorder(spanSubject(settings, contract.operations, address)) }]),
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
     ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
-    ...(features.finished === undefined ? [] : [{ name: 'features', record: features.finished }]),
+    ...features.observers,
     { name: 'access log', record: accessLog.record },
   ];
   return createTraceRecorder(observers, (observer, error) =>
     logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
   );
-}
-
-/** Returns the data for span attributes whose values do not come from a trace. */
-function spanSubject(
-  { profile, publicBasePath, publicOrigin, listen }: Settings,
-  operations: SpanSubject['operations'],
-  address: Start['address'],
-): SpanSubject {
-  const origin = publicOriginOf(publicOrigin);
-  return {
-    operations,
-    pathWords: profile.pathWords,
-    publicBasePath,
-    scheme: origin?.protocol === 'https' || listen.tls !== undefined ? 'https' : 'http',
-    publicHost: origin?.host,
-    upstreamUrl: `${address.origin}${address.basePath}`,
-  };
 }
 
 /** Logs that an upstream address has been ejected or is back in use. */

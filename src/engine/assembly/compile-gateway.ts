@@ -151,7 +151,7 @@ function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAd
 export function undocumentedPlan(
   settings: Settings,
   start: Start,
-  { upstream, sessions, purge, learning, tracing }: Services,
+  { upstream, sessions, purge, learning, sampling }: Services,
   features: readonly FeatureStage[],
   { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
 ): UndocumentedPlan {
@@ -166,7 +166,7 @@ export function undocumentedPlan(
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
     sessions,
-    logAttempts: tracing && logAttempts,
+    logAttempts: sampling && logAttempts,
     sample: learning.samplePath,
     features,
     purgedBy: settings.profile.purgedBy,
@@ -213,7 +213,7 @@ export function stageServices(
     check: contract.checkResponse,
     namesUpstream,
     knownBodies: createKnownBodies(),
-    logAttempts: services.tracing && logAttempts,
+    logAttempts: services.sampling && logAttempts,
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:

@@ -114,7 +114,7 @@ function withoutEffects(
     lookUp,
     learning: { ...learning, sampleFields: nothing, sampleResponse: undefined, samplePath: undefined },
     shadow: undefined,
-    tracing: undefined,
+    sampling: undefined,
     purge: () => 0,
     recordTrace: nothing,
   };

@@ -25,8 +25,7 @@ import { createNameTag } from '../privacy/describe-value.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
-import { exportsSpans } from '../../features/tracing/tracing-options.ts';
-import { createTracing, type Tracing } from '../../features/tracing/tracing.ts';
+import type { Sampling } from '../telemetry/trace-context.ts';
 import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
@@ -44,8 +43,6 @@ export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
-  /** Exports spans. Undefined if span export is off. */
-  readonly tracing: Tracing | undefined;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
   readonly ladder: Ladder;
@@ -98,6 +95,8 @@ interface First extends Acceptance {
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
   readonly kindOf: KindOf;
+  /** Determines which traces are sampled. Undefined if none are. */
+  readonly sampling: Sampling | undefined;
   readonly shared: SharedState | undefined;
   readonly demotions: SharedDemotions | undefined;
 }
@@ -116,7 +115,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   };
   const upstreams = createUpstreams(first.upstream);
   const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
-  const tracing = exportsSpans(settings.tracing) ? startTracing(settings, instance, logger) : undefined;
   const purge = (tags: readonly string[] | 'all') => {
     if (tags === 'all') live.pageCounts.dropAll();
     else live.pageCounts.drop(tags);
@@ -132,10 +130,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     location: ledgerAt(settings.ledger, settings.redis),
     writer: { replica: instance, redis: shared?.redis },
   });
-  const metrics = createMetrics(
-    { ...metricsOptions(settings, start, first.isAccepted, clock()), exemplars: tracing !== undefined },
-    shared?.metrics,
-  );
+  const metrics = createMetrics(metricsOptions(settings, start, first, clock()), shared?.metrics);
   if (metrics.foldedOperations() > 0)
     logger.warn(
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
@@ -156,12 +151,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ledgerDropped: () => ledger.dropped(),
     candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
   });
-  if (tracing !== undefined)
-    metrics.watch({
-      spansExported: () => tracing.counts().exported,
-      spansFailed: () => tracing.counts().failed,
-      spansDropped: () => tracing.counts().dropped,
-    });
   const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
   const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
@@ -175,7 +164,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     logger,
     upstreams,
     metrics,
-    tracing,
     traffic: createTrafficHistory(metrics.traffic, clock),
     ledger,
     ladder,
@@ -227,20 +215,11 @@ function changesOf(
   };
 }
 
-/** The maximum and minimum export timeouts, in milliseconds. */
-const EXPORT_MS = { max: 10_000, min: 1_000 };
-
-function startTracing({ tracing, listen, placeOf }: Settings, instance: string, logger: Logger): Tracing {
-  // An export in progress at shutdown must finish before the shutdown is complete.
-  const timeoutMs = Math.max(EXPORT_MS.min, Math.min(EXPORT_MS.max, listen.drainSeconds * 1000));
-  return createTracing(tracing, { instance, logger, place: placeOf('/tracing/endpoint'), timeoutMs });
-}
-
 /** Returns the metrics options for a configuration that was loaded at `loadedAt`, in epoch milliseconds. */
 export function metricsOptions(
   settings: Settings,
   start: Start,
-  isAccepted: Acceptance['isAccepted'],
+  { isAccepted, sampling }: Pick<Acceptance, 'isAccepted'> & { readonly sampling: Sampling | undefined },
   loadedAt: number,
 ): MetricsOptions {
   const { contract } = start;
@@ -257,6 +236,7 @@ export function metricsOptions(
     // The console changes the accepted violations without a reload, so the digest is computed for each scrape.
     configurationHash: () => configurationDigest(settings, start),
     loadedAt,
+    exemplars: sampling !== undefined,
   };
 }
 

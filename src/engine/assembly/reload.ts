@@ -99,6 +99,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   const services = assembleServices(settings, start, parts, before);
   let calibration: Calibration | undefined;
   try {
+    await services.features.open(before.services.features);
     calibration = await calibrateReload(settings, services, before);
     // Unwritten ledger data belongs to the previous release label, so it must be written before the label changes.
     await services.ledger.flush();
@@ -106,6 +107,7 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
     use({ settings, start, services }, calibration);
   } catch (error) {
     calibration?.stop();
+    await services.features.close(before.services.features);
     if (services.upstream !== before.services.upstream) await services.upstream.close(0);
     throw error;
   }
@@ -172,7 +174,6 @@ export const RESTART_KEYS: readonly string[] = [
   'overrides.file',
   'redis',
   'reference',
-  'tracing',
 ];
 
 /** Returns whether a key takes effect only at startup. */

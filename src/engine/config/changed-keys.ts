@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { isSecretSetting } from '../privacy/secret-text.ts';
+import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
+import { isSecret } from './configurable.ts';
 import type { Settings } from './settings.ts';
 
 /** A key in the effective configuration, and its value. */
@@ -17,13 +18,28 @@ export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
   // Settings determined by the mode, including the checks, are listed with their effective values.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
-  const features = Object.fromEntries(rest.features.map(({ configurable, options }) => [configurable.name, options]));
+  const features = Object.fromEntries(
+    rest.features.map(({ configurable: { name, options: schema }, options }) => [
+      name,
+      withUnset(schema as PlainObject, options),
+    ]),
+  );
   // The rules are code, not configuration.
   const { rules: _, ...contract } = rest.contract;
   const values = { ...rest, ...features, cache, contract, mode: mode.name };
   return Object.entries(values)
     .filter(([key, value]) => typeof value !== 'function' && !NOT_KEYS.has(key))
     .flatMap(([key, value]) => leaves([key], value));
+}
+
+/** Returns options with a member for each one that the schema has, so that those that are not set are listed, too. */
+function withUnset({ properties }: PlainObject, value: unknown): unknown {
+  if (!isPlainObject(value) || !isPlainObject(properties)) return value;
+  const known = Object.entries(properties).map(([key, schema]) => [
+    key,
+    isPlainObject(schema) ? withUnset(schema, value[key]) : value[key],
+  ]);
+  return { ...value, ...(Object.fromEntries(known) as PlainObject) };
 }
 
 function leaves(path: readonly string[], value: unknown): SettingLeaf[] {
@@ -65,8 +81,9 @@ const OWN_KEY =
  * the same configuration have the same digest. `files` contains the contents of the files named in the configuration.
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
+  const features = settings.features.map(({ configurable }) => configurable);
   const shown = settingLeaves(settings).filter(
-    ({ path, value }) => !isSecretSetting(path.join('.'), value) && !OWN_KEY.test(path.join('.')),
+    ({ path, value }) => !isSecret(path.join('.'), value, features) && !OWN_KEY.test(path.join('.')),
   );
   return hash('sha256', JSON.stringify([shown, files])).slice(0, 12);
 }

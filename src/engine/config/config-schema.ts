@@ -19,7 +19,6 @@ import { permissionsOptionsSchema } from '../permissions/permissions-options.ts'
 import { rolesOptionsSchema } from '../permissions/roles-options.ts';
 import { redisOptionsSchema } from '../redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
-import { tracingOptionsSchema } from '../../features/tracing/tracing-options.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import {
   checksSchema,
@@ -122,7 +121,6 @@ export function configSchema({ features, profile }: Product): Record<string, unk
           description: "Whether the log contains callers' names instead of keyed hashes.",
         },
       }),
-      tracing: tracingOptionsSchema,
       operations: {
         type: 'object',
         description: 'Settings for single operations, by operation id, which override the others.',

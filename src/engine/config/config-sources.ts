@@ -5,22 +5,13 @@ import { type Document, isMap, isPair, isScalar } from 'yaml';
 import { fileReason } from '../../lib/file-reason.ts';
 import { packageRoot } from '../../lib/package-root.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
-import { isPlainObject, type PlainObject, withoutNulls } from '../../lib/plain-object.ts';
+import { isPlainObject, membersOf, type PlainObject, withoutNulls } from '../../lib/plain-object.ts';
 import { readYaml } from '../../lib/read-yaml.ts';
 import { type Fault, syntaxFaults } from '../model/fault.ts';
+import type { Environment, Override, Product } from './settings.ts';
 
-/** A value that takes precedence over the configuration file. */
-export interface Override {
-  /** The name of the variable or flag, as shown in messages. */
-  readonly source: string;
-  readonly kind: 'environment' | 'flag';
-  /** The JSON pointer to the key being set. */
-  readonly pointer: string;
-  readonly value: unknown;
-}
-
-/** The environment variables that Portico reads, each with the key that it sets. */
-export const VARIABLES = {
+/** The environment variables that the engine reads, each with the key that it sets. */
+const VARIABLES = {
   HOST: '/listen/host',
   PORT: '/listen/port',
   ADMIN_HOST: '/listen/adminHost',
@@ -43,43 +34,39 @@ export const VARIABLES = {
   PORTICO_INSTANCE: '/instance',
   REDIS_URL: '/redis/url',
   REDIS_URL_FILE: '/redis/urlFile',
-  OTEL_SDK_DISABLED: '/tracing/disabled',
-  OTEL_EXPORTER_OTLP_ENDPOINT: '/tracing/endpoint',
-  OTEL_EXPORTER_OTLP_PROTOCOL: '/tracing/protocol',
-  OTEL_EXPORTER_OTLP_HEADERS: '/tracing/headers',
-  OTEL_SERVICE_NAME: '/tracing/serviceName',
-  OTEL_RESOURCE_ATTRIBUTES: '/tracing/resourceAttributes',
-  OTEL_TRACES_SAMPLER: '/tracing/sampler',
-  OTEL_TRACES_SAMPLER_ARG: '/tracing/sampleRatio',
 } as const;
 
-/** A process's environment variables, keyed by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
+/** The keys set by variables that are numbers. */
+const NUMBERS = new Set<string>(['/listen/port', '/listen/adminPort']);
 
 /** What replaces worker processes, which earlier versions had. */
 export const INSTEAD_OF_WORKERS =
   'to use several cores, start several processes with listen.reusePort: true and redis; see docs/deployment.md#several-processes-on-one-port';
 
-const DISABLED = 'OTEL_SDK_DISABLED';
-
-const valueOf = (source: string, text: string) =>
-  NUMBERS.has(source) && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text;
+/** Returns the variables that the engine and the features read in an environment, each with the key that it sets. */
+export function variablesOf({ features }: Product, environment: Environment = {}): Readonly<Record<string, string>> {
+  const ofFeatures = features.flatMap((feature) =>
+    Object.entries(feature.variables?.(environment) ?? {}).map(([source, key]) => [source, `/${feature.name}/${key}`]),
+  );
+  return { ...VARIABLES, ...(Object.fromEntries(ofFeatures) as Record<string, string>) };
+}
 
 /**
- * Reads the variables that are set and not empty. An invalid number remains a string, which the schema rejects later.
+ * Reads the variables that are set and not empty. An invalid number remains a string, which the schema rejects later. For
+ * an option that is true or false, any text other than `true` means false, as for the variables of OpenTelemetry.
  */
-export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
+export function readEnvironment(
+  environment: Environment,
+  product: Product,
+): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
-  // According to the OpenTelemetry specification, any value other than `true` means false.
-  const isDisabled = environment[DISABLED]?.toLowerCase() === 'true';
-  for (const [source, pointer] of Object.entries(VARIABLES)) {
-    // The other OpenTelemetry variables are ignored, because a platform may set them for all of its programs.
-    const isIgnored = isDisabled && source.startsWith('OTEL_') && source !== DISABLED;
+  for (const [source, pointer] of Object.entries(variablesOf(product, environment))) {
     const text = environment[source];
-    if (isIgnored || text === undefined || text === '') continue;
-    const value = source === DISABLED ? isDisabled : valueOf(source, text);
+    if (text === undefined || text === '') continue;
+    const type = optionType(product, pointer);
+    const isNumber = NUMBERS.has(pointer) || type === 'number' || type === 'integer';
+    const number = isNumber && /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
+    const value = type === 'boolean' ? text.toLowerCase() === 'true' : (number ?? text);
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const incomplete = credentialFaults(environment);
@@ -88,14 +75,21 @@ export function readEnvironment(environment: Environment): { overrides: Override
     incomplete.length === 0 ? overrides : overrides.filter(({ source }) => !source.startsWith('UPSTREAM_PASSWORD'));
   return {
     overrides: [...complete, ...serviceKind(complete)],
-    faults: [...incomplete, ...misspelledVariables(environment)],
+    faults: [...incomplete, ...misspelledVariables(environment, product)],
   };
+}
+
+/** Returns the JSON type of a feature's option, or undefined for a key of the engine. */
+function optionType({ features }: Product, pointer: string): unknown {
+  const [name, key = ''] = keysOf(pointer);
+  const schema: unknown = features.find((feature) => feature.name === name)?.options;
+  return membersOf(membersOf(membersOf(schema)['properties'])[key])['type'];
 }
 
 // An unknown variable is reported only if its name resembles a known one, because platforms set variables with the same
 // prefix. For example, Kubernetes sets PORTICO_SERVICE_HOST.
-function misspelledVariables(environment: Environment): Fault[] {
-  const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
+function misspelledVariables(environment: Environment, product: Product): Fault[] {
+  const known = [...Object.keys(variablesOf(product)), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
     if (source === 'PORTICO_WORKERS' && environment[source] !== '')
       return [{ source, pointer: '', message: 'is no longer a variable', suggestion: INSTEAD_OF_WORKERS }];

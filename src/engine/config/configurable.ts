@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
+import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Configurable, Configured, Settings } from './settings.ts';
 
 /** Returns the options of a feature, or undefined if it is off. Throws if the settings were read without the feature. */
@@ -15,6 +16,14 @@ export function optionsOf<Options extends TSchema>(
 /** Returns the features that are on. A feature without default options is on only if its key is set. */
 export const featuresInUse = ({ features }: Pick<Settings, 'features'>): readonly Configured[] =>
   features.filter(({ options }) => options !== undefined);
+
+/** Returns whether the value of a setting is a secret. `key` is the dotted key of the setting, such as `adminToken`. */
+export function isSecret(key: string, value: unknown, features: readonly Configurable[]): boolean {
+  const ofFeature = features.some(({ name, secretOptions = [] }) =>
+    secretOptions.some((one) => key === `${name}.${one}`),
+  );
+  return ofFeature || isSecretSetting(key, value);
+}
 
 /** Returns a configured value with the defaults of its schema. The value must be valid. */
 export function withSchemaDefaults(schema: PlainObject, value: unknown): unknown {

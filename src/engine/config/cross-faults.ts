@@ -5,16 +5,13 @@ import { escapePointer } from '../../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
-import { tracingProblems } from '../../features/tracing/tracing-options.ts';
 import { isReservedHeader } from '../upstream/response-headers.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
-import type { ConfigProblem } from './settings.ts';
-import type { Environment } from './config-sources.ts';
+import type { ConfigProblem, Environment, Settings } from './settings.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { featuresInUse } from './configurable.ts';
-import type { Settings } from './settings.ts';
 
 /** Returns the errors in combinations of keys whose individual values are valid. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
@@ -26,7 +23,6 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...listenFaults(settings),
     ...basePathFaults(settings),
     ...audienceFaults(settings),
-    ...tracingProblems(settings.tracing),
     ...redisFaults(settings),
     ...featuresInUse(settings).flatMap(({ configurable, options }) => configurable.check?.(options, settings) ?? []),
     ...ledgerFaults(settings),

@@ -15,23 +15,25 @@ import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS } from '../permissions/permissions-options.ts';
 import { ROLES_DEFAULTS } from '../permissions/roles-options.ts';
 import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
-import { TRACING_DEFAULTS } from '../../features/tracing/tracing-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig } from './config-schema.ts';
-import {
-  configPath,
-  type Environment,
-  givenConfig,
-  type Override,
-  readConfigFile,
-  readEnvironment,
-} from './config-sources.ts';
+import { configPath, givenConfig, readConfigFile, readEnvironment } from './config-sources.ts';
 import { withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
-import type { ConfigProblem, OperationSettings, Origin, Place, Product, Settings } from './settings.ts';
+import type {
+  Configurable,
+  ConfigProblem,
+  Environment,
+  OperationSettings,
+  Origin,
+  Override,
+  Place,
+  Product,
+  Settings,
+} from './settings.ts';
 
 /** The sources of the configuration. */
 export interface SettingsSources {
@@ -82,7 +84,7 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
     sources.given === undefined
       ? readConfigFile(configPath(sources.env, sources.cwd), sources.cwd)
       : givenConfig(sources.given, sources.cwd);
-  const environment = readEnvironment(sources.env);
+  const environment = readEnvironment(sources.env, product);
   const overrides = [...environment.overrides, ...(sources.flags ?? [])];
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
@@ -102,7 +104,7 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
       ? { source: file.locate(pointer), pointer }
       : { source: override.source, pointer: '' };
   };
-  const placeholders = placeholderProblems(raw);
+  const placeholders = placeholderProblems(raw, product);
   const isReplaced = ({ pointer }: ConfigProblem) => !placeholders.some((one) => one.pointer === pointer);
   // If the file cannot be read, only the values of variables and flags are known.
   const isKnown = ({ pointer }: ConfigProblem) => file.faults.length === 0 || overrideAt(pointer) !== undefined;
@@ -255,6 +257,15 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
   };
+  /** Returns a feature's options with absolute paths. */
+  const withFiles = ({ name, files = {} }: Configurable, options: unknown): unknown => {
+    if (!isPlainObject(options)) return options;
+    const paths = Object.keys(files).flatMap((key) => {
+      const path = pathAt(`/${name}/${key}`, options[key]);
+      return path === undefined ? [] : [[key, path] as const];
+    });
+    return { ...options, ...Object.fromEntries(paths) };
+  };
   return {
     mode,
     checks,
@@ -305,15 +316,11 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     contractStatusHeader: raw['contractStatusHeader'] !== false,
     proxyStatusHeader: raw['proxyStatusHeader'] !== false,
     logging: withDefaults<Settings['logging']>({ level: 'info', principalNames: false }, raw['logging']),
-    tracing: {
-      ...withDefaults(TRACING_DEFAULTS, raw['tracing']),
-      headersFile: pathAt('/tracing/headersFile', part('tracing')['headersFile']),
-    },
     operations: Object.fromEntries(operations),
     profile: place.product.profile,
     features: place.product.features.map((configurable) => ({
       configurable,
-      options: withSchemaDefaults(configurable.options as PlainObject, raw[configurable.name]),
+      options: withFiles(configurable, withSchemaDefaults(configurable.options as PlainObject, raw[configurable.name])),
     })),
     file: place.file,
     originOf: place.originOf,

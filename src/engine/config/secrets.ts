@@ -6,9 +6,8 @@ import type { Fault } from '../model/fault.ts';
 import { hasUserinfo } from '../privacy/secret-text.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';
-import type { ConfigProblem } from './settings.ts';
-import type { Environment } from './config-sources.ts';
-import type { Settings } from './settings.ts';
+import { featuresInUse } from './configurable.ts';
+import type { ConfigProblem, Environment, Settings } from './settings.ts';
 
 /** The demo accounts' passwords. A test checks that they match those in the reference server. */
 export const PUBLIC_PASSWORDS: readonly string[] = ['admin', 'moderator', 'alice', 'bob', 'guest'];
@@ -112,7 +111,7 @@ interface SecretFile {
 
 /** Returns the files that contain secrets, except the roles file. */
 export function secretFiles(settings: Settings, configFile: string | undefined): readonly SecretFile[] {
-  const { adminTokenFile, listen, redis, tracing, upstream } = settings;
+  const { adminTokenFile, listen, redis, upstream } = settings;
   const [inline] = inlineSecrets(settings);
   const { passwordFile } = { passwordFile: undefined, ...upstream.credentials };
   const files: readonly (readonly [pointer: string | undefined, path: string | undefined])[] = [
@@ -127,20 +126,31 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
     ['/redis/previousSealKeyFile', redis.previousSealKeyFile],
     ['/redis/sentinel/passwordFile', redis.sentinel?.passwordFile],
     ['/redis/tls/keyFile', redis.tls?.keyFile],
-    ['/tracing/headersFile', tracing.headersFile],
+    ...secretFilesOfFeatures(settings),
   ];
   return files.flatMap(([pointer, path]) => (pointer === undefined || path === undefined ? [] : [{ pointer, path }]));
 }
 
+function secretFilesOfFeatures(settings: Settings) {
+  return featuresInUse(settings).flatMap(({ configurable: { name, files = {} }, options }) =>
+    Object.keys(files).map((key) => {
+      const path = membersOf(options)[key];
+      return [`/${name}/${key}`, typeof path === 'string' ? path : undefined] as const;
+    }),
+  );
+}
+
 /** Returns the pointers of the secrets that are in the configuration file itself, not in a file that it names. */
-export function inlineSecrets({ adminTokenFile, redis, originOf }: Settings): readonly string[] {
+export function inlineSecrets({ adminTokenFile, redis, features, originOf }: Settings): readonly string[] {
   return [
     // A token from a file has the origin of the key that names the file.
     ...(adminTokenFile === undefined ? ['/adminToken'] : []),
     '/upstream/credentials/password',
     '/redis/password',
-    '/tracing/headers',
     ...(hasUserinfo(redis.url) ? ['/redis/url'] : []),
+    ...features.flatMap(({ configurable: { name, secretOptions = [] } }) =>
+      secretOptions.map((key) => `/${name}/${key}`),
+    ),
   ].filter((pointer) => originOf(pointer) === 'file');
 }
 

@@ -7,7 +7,6 @@ import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { usesRedis } from '../redis/redis-options.ts';
-import { exportsSpans } from '../../features/tracing/tracing-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Place, Settings } from './settings.ts';
 import { featuresInUse } from './configurable.ts';
@@ -119,11 +118,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       upstream.probe.path === undefined && !mode.transparent,
       'upstream.probe.path is not set',
       '/upstream/probe',
-    ),
-    ...when(
-      !exportsSpans(settings.tracing),
-      'no spans are exported (tracing.endpoint, tracing.disabled)',
-      ...['headersFile', 'sampler', 'sampleRatio', 'followSampled'].map((key) => `/tracing/${key}`),
     ),
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),

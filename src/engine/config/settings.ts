@@ -20,11 +20,9 @@ import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { RolesOptions } from '../permissions/roles-options.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
-import type { TracingOptions } from '../../features/tracing/tracing-options.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { Profile } from '../contract/profile.ts';
 import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
-import type { Override } from './config-sources.ts';
 
 /** The settings that override the global settings for one operation. */
 export interface OperationSettings {
@@ -33,6 +31,19 @@ export interface OperationSettings {
   readonly cache?: OperationCacheConfig;
   readonly pageBounds?: OperationPagingConfig;
 }
+
+/** A value that takes precedence over the configuration file. */
+export interface Override {
+  /** The name of the variable or flag, as shown in messages. */
+  readonly source: string;
+  readonly kind: 'environment' | 'flag';
+  /** The JSON pointer to the key being set. */
+  readonly pointer: string;
+  readonly value: unknown;
+}
+
+/** A process's environment variables, keyed by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The kind of source that a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
@@ -64,6 +75,18 @@ export interface Configurable<Options extends TSchema = TSchema> {
   readonly errors?: readonly ErrorKind[];
   /** True if changed options take effect only when the process starts. */
   readonly needsRestart?: boolean;
+  /** The names of the options that are secrets. Their values never appear in the console or in digests. */
+  readonly secretOptions?: readonly string[];
+  /**
+   * The names of the options that are paths of files, each with what the file contains: a secret that the gateway reads.
+   * The feature gets absolute paths.
+   */
+  readonly files?: Readonly<Record<string, 'secret'>>;
+  /**
+   * Returns the environment variables that set options, each with the option's name. Variables that are ignored in the
+   * given environment are omitted.
+   */
+  variables?(environment: Environment): Readonly<Record<string, string>>;
   /** Returns the errors in combinations of options, and in options that contradict other settings. */
   check?(options: Static<Options>, settings: Settings): readonly ConfigProblem[];
   /** Returns the errors that only the contract reveals, such as unknown operations. */
@@ -195,8 +218,6 @@ export interface Settings {
   readonly contractStatusHeader: boolean;
   readonly proxyStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
-  /** The options for exporting spans. `headersFile` is an absolute path. */
-  readonly tracing: TracingOptions;
   /** The settings of individual operations, keyed by operation id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The options of the features, in the order of the features. */

@@ -47,11 +47,11 @@ function hidesCredential(text: string): boolean {
 }
 
 // Settings that only specify where a secret is stored, such as `adminTokenFile`, do not match.
-const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$|^tracing\.headers$/i;
+const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$/i;
 
 /**
- * Returns whether the value of a setting is a secret. `key` is the dotted key of the setting. An address is a secret only
- * if it contains a user or a password.
+ * Returns whether the value of a setting of the engine is a secret. `key` is the dotted key of the setting. An address is
+ * a secret only if it contains a user or a password.
  */
 export function isSecretSetting(key: string, value: unknown): boolean {
   return SECRET_SETTING.test(key) || (key === 'redis.url' && hasUserinfo(value));

@@ -319,12 +319,6 @@ export const METRICS = {
     labels: [],
     help: 'Connections to the public side that were closed because their TLS handshake failed or took too long.',
   },
-  spans: {
-    name: 'portico_trace_spans_total',
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'Spans for the OTLP receiver: exported, failed (not accepted) or dropped (too many were waiting); 0 without tracing.',
-  },
   redisUp: {
     name: 'portico_redis_up',
     type: 'gauge',

@@ -97,9 +97,9 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     features,
     reloaded: (outcome) => reloads.inc(outcome),
     configure: (next) => {
-      const { operations, permissions } = options;
+      const before = seriesFacts(options);
       options = { ...next, ...withEarlierLabels(options, next) };
-      if (isDeepStrictEqual([operations, permissions], [options.operations, options.permissions])) return;
+      if (isDeepStrictEqual(before, seriesFacts(options))) return;
       ladder = createLadder(ladder);
       ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
       foldedOperations = options.operations.length - ownSeries;
@@ -114,7 +114,7 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
       return text;
     },
     // The OpenMetrics format is needed only for exemplars.
-    formatFor: (accept) => (given.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
+    formatFor: (accept) => (options.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
     contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
     seriesCount: series,
     foldedOperations: () => foldedOperations,
@@ -174,6 +174,9 @@ function withEarlierLabels(before: MetricsOptions, next: MetricsOptions) {
     permissions: [...new Set([...before.permissions, ...next.permissions])],
   };
 }
+
+/** Returns the options that determine which series exist, and whether they have exemplars. */
+const seriesFacts = ({ operations, permissions, exemplars }: MetricsOptions) => [operations, permissions, exemplars];
 
 /** Returns only the properties of an operation that determine its series. */
 const labelFacts = ({ id, paging, cacheability, privateFields }: MetricsOptions['operations'][number]) => ({

@@ -42,9 +42,6 @@ export interface MetricSources {
   readonly candidateDropped?: () => number;
   /** Returns the differences between the current release and the one before it. Their number is limited. */
   readonly releaseDrift?: () => readonly DriftSource[];
-  readonly spansExported?: () => number;
-  readonly spansFailed?: () => number;
-  readonly spansDropped?: () => number;
   readonly ready?: () => boolean;
   /** Returns the expiry time of the TLS certificate presented to clients, in epoch seconds. */
   readonly certificateNotAfter?: () => number;
@@ -132,11 +129,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
     ...(sources.releaseDrift?.() ?? []).map(
       ({ operation = '', keyword: drift, fingerprint }) => [{ operation, drift, fingerprint }, 1] as const,
     ),
-  ]);
-  readRows(METRICS.spans, () => [
-    [{ outcome: 'exported' }, sources.spansExported?.() ?? 0],
-    [{ outcome: 'failed' }, sources.spansFailed?.() ?? 0],
-    [{ outcome: 'dropped' }, sources.spansDropped?.() ?? 0],
   ]);
 
   readRows(METRICS.mode, () => MODE_NAMES.map((mode) => [{ mode }, mode === scrape.options().mode] as const));

@@ -5,7 +5,7 @@ import type { Origin, Settings } from '../../engine/config/settings.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
 import { CHECK_NAMES, type CheckName } from '../../engine/model/checks.ts';
-import { isSecretSetting } from '../../engine/privacy/secret-text.ts';
+import { isSecret } from '../../engine/config/configurable.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
 import { createOverridesRouter } from '../levels/overrides/overrides-router.ts';
 import type { ConsoleSources, SharedStatus } from './console-sources.ts';
@@ -206,10 +206,11 @@ const MASK = '••••••';
 /** Returns all keys in the effective configuration, including defaults, sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { originOf, placeOf } = settings;
+  const features = settings.features.map(({ configurable }) => configurable);
   const rows = settingLeaves(settings).map(({ path, value }) => {
     const pointer = pointerTo(path);
     const key = path.join('.');
-    const secret = value !== undefined && isSecretSetting(key, value);
+    const secret = value !== undefined && isSecret(key, value, features);
     const origin = originOf(pointer);
     return {
       key,

@@ -37,17 +37,6 @@ export const ENCRYPTION_RULES: readonly AuditRule[] = [
       upstream.url !== undefined && isClearAndPublic(upstream.url) ? [new URL(upstream.url).origin] : [],
   },
   {
-    id: 'spans-in-the-clear',
-    severity: 'medium',
-    key: '/tracing/endpoint',
-    risk: 'Spans and the headers for the OTLP receiver, such as an API key, cross a public network unencrypted.',
-    fix: 'Use https, or a receiver inside a private network.',
-    find: ({ settings: { tracing } }) =>
-      !tracing.disabled && tracing.endpoint !== undefined && isClearAndPublic(tracing.endpoint)
-        ? [new URL(tracing.endpoint).origin]
-        : [],
-  },
-  {
     id: 'admin-in-the-clear',
     severity: 'medium',
     key: '/listen/adminHost',

@@ -1,5 +1,4 @@
 import { isLoopbackHost } from '../../lib/network-address.ts';
-import { exportsSpans, samplingOf } from '../../features/tracing/tracing-options.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** The shortest prefixes of networks that could plausibly contain only proxies. */
@@ -14,15 +13,6 @@ export const NETWORK_RULES: readonly AuditRule[] = [
     risk: 'Any client can claim any address, which defeats the limits on failed logins and makes the logs unreliable.',
     fix: 'List the addresses of the proxies, or the networks in which only proxies run.',
     find: ({ settings }) => settings.listen.trustedProxies.filter(isEverybody),
-  },
-  {
-    id: 'clients-choose-sampling',
-    severity: 'low',
-    key: '/tracing/followSampled',
-    risk: 'Any client can have all its requests exported, which costs storage, or none of them, which hides them.',
-    fix: 'Set it to trustedProxies, and list the proxies that start traces in listen.trustedProxies.',
-    find: ({ settings: { tracing } }) =>
-      foundIf(exportsSpans(tracing) && samplingOf(tracing).follow === 'everyone', 'everyone'),
   },
   {
     id: 'rewriting-without-origin',

@@ -105,7 +105,6 @@ it.each([
   ['upstream.password', true],
   ['upstream.passwordEnv', false],
   ['redis.password', true],
-  ['tracing.headers', true],
 ])('whether the setting %s is a secret: %s', (key, isSecret) => {
   expect(isSecretSetting(key, 'x')).toBe(isSecret);
 });

@@ -1,16 +1,20 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { changedKeys } from '../../../src/engine/config/changed-keys.ts';
+import { changedKeys, settingsDigest } from '../../../src/engine/config/changed-keys.ts';
+import type { Settings } from '../../../src/engine/config/settings.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
+import { optionsOf } from '../../../src/engine/config/configurable.ts';
 import {
   exportsSpans,
   headersOf,
   parsePairs,
   samplingOf,
-  TRACING_DEFAULTS,
+  type TracingOptions,
   tracingProblems,
-} from '../../../src/features/tracing/tracing-options.ts';
+} from '../../../src/features/tracing/options.ts';
+import { configurationRows } from '../../../src/features/console/create-api.ts';
+import { tracing } from '../../../src/features/tracing/tracing.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
 const read = (config: object, env: Record<string, string> = {}) => {
@@ -18,8 +22,10 @@ const read = (config: object, env: Record<string, string> = {}) => {
   writeFileSync(join(cwd, 'portico.yaml'), JSON.stringify(config), { mode: 0o600 });
   return readSettings({ cwd, env: { ...env, PORTICO_CONFIG: join(cwd, 'portico.yaml') } });
 };
-const faultsOf = (tracing: object, env = {}) =>
-  read({ tracing }, env).faults.map(({ pointer, message }) => `${pointer} ${message}`);
+const optionsIn = (settings: Settings) => optionsOf(settings, tracing) as TracingOptions;
+const TRACING_DEFAULTS = optionsIn(read({}).settings);
+const faultsOf = (given: object, env = {}) =>
+  read({ tracing: given }, env).faults.map(({ pointer, message }) => `${pointer} ${message}`);
 
 describe('pairs in the format of the standard variables', () => {
   it.each([
@@ -42,13 +48,13 @@ describe('the headers for the receiver', () => {
   it('come from a file too', () => {
     const headersFile = join(tempFolder(), 'headers');
     writeFileSync(headersFile, 'api-key=abc\n# anything\n', { mode: 0o600 });
-    expect(headersOf({ headers: undefined, headersFile })).toEqual({ headers: { 'api-key': 'abc' } });
-    expect(headersOf({ headers: undefined, headersFile: undefined })).toEqual({ headers: {} });
+    expect(headersOf({ headersFile })).toEqual({ headers: { 'api-key': 'abc' } });
+    expect(headersOf({})).toEqual({ headers: {} });
   });
 
   // A line break in a value would add a header chosen by the attacker to every export.
   it.each(['a=b%0d%0aX-Evil: 1', 'a%0a=b', 'a b=c', 'a=%00'])('are refused if they cannot be sent: %s', (headers) => {
-    expect(headersOf({ headers, headersFile: undefined })).toEqual({ fault: 'contains a header that cannot be sent' });
+    expect(headersOf({ headers })).toEqual({ fault: 'contains a header that cannot be sent' });
   });
 });
 
@@ -104,14 +110,14 @@ describe('the configuration of tracing', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     const { settings, faults } = read({}, { ...env, OTEL_SDK_DISABLED: 'true' });
     expect(faults).toEqual([]);
-    expect(exportsSpans(settings.tracing)).toBe(false);
+    expect(exportsSpans(optionsIn(settings))).toBe(false);
     const configured = read({ tracing: { endpoint: 'http://collector:4318' } }, { OTEL_SDK_DISABLED: 'TRUE' });
-    expect(exportsSpans(configured.settings.tracing)).toBe(false);
-    expect(exportsSpans(read({ tracing: { endpoint: 'http://collector:4318' } }).settings.tracing)).toBe(true);
+    expect(exportsSpans(optionsIn(configured.settings))).toBe(false);
+    expect(exportsSpans(optionsIn(read({ tracing: { endpoint: 'http://collector:4318' } }).settings))).toBe(true);
   });
 
   it('reads a fraction from the variable', () => {
-    expect(read({}, { OTEL_TRACES_SAMPLER_ARG: '0.125' }).settings.tracing.sampleRatio).toBe(0.125);
+    expect(optionsIn(read({}, { OTEL_TRACES_SAMPLER_ARG: '0.125' }).settings).sampleRatio).toBe(0.125);
   });
 
   // Another user on the machine reads the API key from a world-readable file.
@@ -126,5 +132,19 @@ describe('the configuration of tracing', () => {
   it('takes effect only with a restart', () => {
     const [before, after] = [read({}), read({ tracing: { endpoint: 'http://collector:4318' } })];
     expect(changedKeys(before.settings, after.settings)).toEqual(['tracing.endpoint']);
+  });
+
+  it('shows the headers nowhere, because they contain an API key', () => {
+    const { settings } = read({ tracing: { headers: 'api-key=planted' } });
+    expect(optionsIn(settings).headers).toBe('api-key=planted');
+    expect(JSON.stringify(configurationRows(settings))).not.toContain('planted');
+    const other = read({ tracing: { headers: 'api-key=other' } });
+    expect(settingsDigest(other.settings, [])).toBe(settingsDigest(settings, []));
+  });
+
+  it('lists the options that are not set, too', () => {
+    const rows = configurationRows(read({}).settings).filter(({ key }) => key.startsWith('tracing.'));
+    expect(rows).toHaveLength(Object.keys(tracing.options.properties).length);
+    expect(rows).toContainEqual(expect.objectContaining({ key: 'tracing.endpoint', value: 'not set' }));
   });
 });

@@ -1,0 +1,112 @@
+import { pino } from 'pino';
+import { Type } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../src/engine/config/settings.ts';
+import type { Feature, RunningFeature } from '../../src/engine/feature.ts';
+import { runFeatures, type RunningFeatures, samplingOf } from '../../src/engine/run-features.ts';
+import { finishedTrace } from './telemetry/fixed-trace.ts';
+
+type Options = { readonly value: number };
+
+/** Returns the settings of a program whose only feature is the given one. */
+const settingsWith = (feature: Feature, options: Options, release = 'one') =>
+  ({ features: [{ configurable: feature, options }], release }) as unknown as Settings;
+
+/** Starts a feature, or goes on with it after a reload. */
+function run(feature: Feature, settings: Settings, earlier?: RunningFeatures): RunningFeatures {
+  const contract = { operations: [], version: 'v' };
+  const parts = { settings, contract, logger: pino({ enabled: false }) };
+  return runFeatures([feature], parts as unknown as Parameters<typeof runFeatures>[1], earlier);
+}
+
+/** Returns a feature that writes down what the engine does with it. */
+function createFeature(more: Partial<Feature> = {}, running: Partial<RunningFeature> = {}) {
+  const events: string[] = [];
+  const feature: Feature = {
+    name: 'example',
+    options: Type.Object({ value: Type.Number() }),
+    start({ options, lasting }) {
+      const { value } = options as Options;
+      events.push(`start ${value}`);
+      lasting(
+        () => {
+          events.push('create');
+        },
+        async (_state, graceMs) => void events.push(`close the state within ${graceMs} ms`),
+      );
+      return {
+        open: async () => void events.push(`open ${value}`),
+        close: () => void events.push(`close ${value}`),
+        ...running,
+      };
+    },
+    ...more,
+  };
+  return { events, feature };
+}
+
+describe('a feature', () => {
+  it('is opened once for each run, and its lasting state is closed after its last run', async () => {
+    const { events, feature } = createFeature();
+    const first = run(feature, settingsWith(feature, { value: 1 }));
+    await first.open();
+    const same = run(feature, settingsWith(feature, { value: 1 }), first);
+    await same.open(first);
+    const second = run(feature, settingsWith(feature, { value: 2 }), same);
+    await second.open(same);
+    await same.close(second);
+    await second.end(50);
+    expect(events).toEqual([
+      'start 1',
+      'create',
+      'open 1',
+      'start 2',
+      'open 2',
+      'close 1',
+      'close 2',
+      'close the state within 50 ms',
+    ]);
+  });
+
+  it('starts again if what it depends on has changed', () => {
+    const { events, feature } = createFeature({ dependsOn: ({ release }) => release });
+    const first = run(feature, settingsWith(feature, { value: 1 }, 'one'));
+    run(feature, settingsWith(feature, { value: 1 }, 'one'), first);
+    expect(events).toEqual(['start 1', 'create']);
+    run(feature, settingsWith(feature, { value: 1 }, 'two'), first);
+    expect(events).toEqual(['start 1', 'create', 'start 1']);
+  });
+
+  it('that cannot be opened prevents the start with its own error', async () => {
+    const { feature } = createFeature({}, { open: () => Promise.reject(new Error('not installed')) });
+    await expect(run(feature, settingsWith(feature, { value: 1 })).open()).rejects.toThrow('not installed');
+  });
+
+  it('that cannot be closed does not keep the others and its state open', async () => {
+    const fails = () => {
+      throw new Error('stuck');
+    };
+    const { events, feature } = createFeature({}, { close: fails });
+    await run(feature, settingsWith(feature, { value: 1 })).end(0);
+    expect(events.at(-1)).toBe('close the state within 0 ms');
+  });
+
+  it('observes finished requests under its own name', () => {
+    const seen: string[] = [];
+    const { feature } = createFeature({}, { finished: ({ requestId }) => seen.push(requestId) });
+    const { observers } = run(feature, settingsWith(feature, { value: 1 }));
+    const trace = finishedTrace({ requestId: 'a' });
+    for (const { record } of observers) record(trace);
+    expect(observers.map(({ name }) => name)).toEqual(['example']);
+    expect(seen).toEqual(['a']);
+  });
+
+  it('can sample traces', () => {
+    const sampling = { ratio: 0.5, follow: 'nobody' } as const;
+    const { feature } = createFeature({
+      sampling: (options) => ((options as Options).value > 1 ? sampling : undefined),
+    });
+    expect(samplingOf([feature], settingsWith(feature, { value: 1 }))).toBeUndefined();
+    expect(samplingOf([feature], settingsWith(feature, { value: 2 }))).toEqual(sampling);
+  });
+});
