@@ -1,7 +1,7 @@
 /**
  * The error codes of all replies that Portico itself creates, each with its status and title (RFC 9457). Codes never
  * change, because clients may depend on them. A test compares this list with docs/errors.md.
- * docs/adding-code.md lists where errors are thrown, depending on their cause.
+ * docs/adding-code.md says which file finds which cause.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
