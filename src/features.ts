@@ -3,19 +3,31 @@ import type { Feature } from './engine/feature.ts';
 import { cors } from './features/cors/cors.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
+import { shadowContract } from './features/shadow-contract/shadow-contract.ts';
 import { tracing } from './features/tracing/tracing.ts';
 import { PROFILE_FEATURES } from './profile.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
-const list = [...PROFILE_FEATURES, cors, rateLimits, rehearsal, tracing] as const;
+const list = [...PROFILE_FEATURES, cors, rateLimits, rehearsal, shadowContract, tracing] as const;
 
 /** All features of Portico. */
 export const FEATURES: readonly Feature[] = list;
 
 /** The features' keys in a configuration that a program passes. The defaults fill in what is missing. */
-export type FeatureConfig = {
-  readonly [Listed in (typeof list)[number] as Listed['name']]?: Given<Static<Listed['options'] & TSchema>>;
+export type FeatureConfig = TopLevel & InSections<(typeof list)[number]>;
+
+type TopLevel = {
+  readonly [Listed in (typeof list)[number] as Exclude<Listed['name'], `${string}.${string}`>]?: Options<Listed>;
 };
+
+/** The keys of features in sections of the engine. */
+type InSections<Listed extends (typeof list)[number]> = {
+  readonly [One in Listed as One['name'] extends `${infer Section}.${string}` ? Section : never]?: {
+    readonly [Key in One['name'] as Key extends `${string}.${infer Name}` ? Name : never]?: Options<One>;
+  };
+};
+
+type Options<Listed extends { readonly options: unknown }> = Given<Static<Listed['options'] & TSchema>>;
 
 type Given<Value> = Value extends readonly (infer Item)[]
   ? readonly Given<Item>[]

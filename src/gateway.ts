@@ -71,7 +71,7 @@ export interface Assembly {
   readonly settings: Settings;
   readonly gateway: CompiledGateway;
   readonly services: Services;
-  /** Problems in the contract or the shadow contract that do not prevent startup. */
+  /** Problems that do not prevent startup, found in the contract, the settings and what features read. */
   readonly warnings: readonly Fault[];
   /** The state in the ladder file at startup, which may belong to an earlier contract. */
   readonly storedLadder: LadderState | undefined;

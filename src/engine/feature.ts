@@ -2,10 +2,12 @@ import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
 import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Contract } from './contract/load-contract.ts';
 import type { Operation } from './model/operation.ts';
 import type { Trace } from './model/trace.ts';
 import type { Violation } from './model/violation.ts';
 import type { Exchange } from './pipeline/exchange.ts';
+import type { MessageObserver } from './pipeline/message-observer.ts';
 import type { Plan } from './pipeline/plan.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
@@ -20,7 +22,11 @@ import type { UpstreamAddress } from './upstream/upstream-url.ts';
  * A part of Portico that can be taken out: one folder in `features/`, one exported value, and one line in
  * `features.ts`. The engine knows features only through this interface.
  */
-export interface Feature<Options extends TSchema = TSchema> extends Configurable<Options> {
+export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> extends Configurable<
+  Options,
+  Prepared
+> {
+  /** The metrics of the feature. While it is off, those without labels are 0 and the others do not exist. */
   readonly metrics?: readonly MetricEntry[];
   /** The names of the members that the feature adds to lines of the access log. */
   readonly logFields?: readonly string[];
@@ -34,14 +40,14 @@ export interface Feature<Options extends TSchema = TSchema> extends Configurable
   dependsOn?(settings: Settings): unknown;
   /**
    * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options, the
-   * contract or what `dependsOn` returns; the earlier run is closed once no new request uses it. Not called if the
+   * contract, or what `prepare` or `dependsOn` returns; the earlier run is closed once no new request uses it. Not called if the
    * feature is off. Returns undefined if the options leave the feature without work.
    */
-  start?(context: FeatureContext<Static<Options>>): RunningFeature | undefined;
+  start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
 }
 
 /** What the engine gives to a feature that starts. */
-export interface FeatureContext<Options> {
+export interface FeatureContext<Options, Prepared = unknown> {
   /**
    * Returns state of the feature that survives reloads. It is created on the first call, and closed when the gateway
    * closes, within `graceMs` milliseconds. A feature has at most one such state.
@@ -49,7 +55,10 @@ export interface FeatureContext<Options> {
   lasting<State>(create: () => State, close?: (state: State, graceMs: number) => Promise<void>): State;
   readonly options: Options;
   readonly settings: Settings;
+  readonly contract: Contract;
   readonly operations: readonly Operation[];
+  /** What `prepare` has read. */
+  readonly prepared: Prepared;
   /** The address of the upstream. */
   readonly address: UpstreamAddress;
   /** The name of this gateway, which distinguishes it from its replicas. */
@@ -65,7 +74,8 @@ export interface FeatureContext<Options> {
   readonly repeater: RequestRepeater;
   /**
    * Records violations that the feature found in a finished request or its response: in the ledger, for the request's
-   * caller, and in the metrics. They have no effect on the request. Their category must be an advisory one.
+   * caller, and in the metrics. They have no effect on the request. Either their category is an advisory one, or they
+   * state with `candidate` how another contract would decide.
    */
   readonly record: (request: Trace, violations: readonly Violation[]) => void;
 }
@@ -87,6 +97,8 @@ export interface RunningFeature {
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
   /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
   readonly middleware?: readonly PublicMiddleware[];
+  /** Sees the messages of requests as the stages do. */
+  readonly messages?: MessageObserver;
   /** Adds headers to a reply. `headers` alternates names and values. */
   addHeaders?(trace: Trace, headers: string[]): void;
   /** Returns members for a request's line in the access log. They must not contain data from messages. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { optionsOf } from './config/configurable.ts';
-import type { Contract } from './contract/load-contract.ts';
 import type { Trace } from './model/trace.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
-import type { Settings } from './config/settings.ts';
+import type { PreparedFeature, Settings } from './config/settings.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { TraceObserver } from './http/public-handler.ts';
+import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
 import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
@@ -19,6 +19,8 @@ export interface RunningFeatures {
   /** Returns what the features say about a request in `portico explain`. */
   describe: NonNullable<RunningFeature['describe']>;
   readonly middleware: readonly PublicMiddleware[];
+  /** The observers of messages, joined to one. */
+  readonly messages: MessageObserver;
   /** Adds the features' headers to a reply. `headers` alternates names and values. */
   addHeaders(trace: Trace, headers: string[]): void;
   /** Returns the features' members for a request's line in the access log, as JSON text that starts with a comma. */
@@ -50,8 +52,9 @@ interface LastingState {
   close?: (graceMs: number) => Promise<void>;
 }
 
-interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options' | 'operations'> {
-  readonly contract: Pick<Contract, 'operations' | 'version'>;
+interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options' | 'operations' | 'prepared'> {
+  /** What features have read, by the feature's name. */
+  readonly prepared: ReadonlyMap<string, PreparedFeature>;
 }
 
 /**
@@ -60,20 +63,34 @@ interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options'
  */
 export function runFeatures(
   features: readonly Feature[],
-  { settings, contract, ...services }: StartParts,
+  { settings, contract, prepared, ...services }: StartParts,
   earlier?: RunningFeatures,
 ): RunningFeatures {
   // The functions of the result are created elsewhere. Functions created here would share this call's variables, so they
   // would keep `earlier` and `settings`, and with them every earlier configuration, in memory.
   const runs = features.map((feature): FeatureRun => {
     const options = optionsOf(settings, feature);
-    const startedWith = [options, contract.version, feature.dependsOn?.(settings)];
+    const read = prepared.get(feature.name);
+    const startedWith = [options, contract.version, read?.version, feature.dependsOn?.(settings)];
     const before = earlier?.runs.find((run) => run.feature === feature);
     if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
     const { operations } = contract;
     const lasting = before?.lasting ?? { stored: [] };
-    const context = { ...services, options, settings, operations, lasting: lastingState(lasting) };
-    return { feature, startedWith, lasting, running: options === undefined ? undefined : feature.start?.(context) };
+    if (options === undefined) {
+      for (const entry of feature.metrics ?? [])
+        if (entry.labels.length === 0) services.metrics.read(entry, () => [[[], 0]]);
+      return { feature, startedWith, lasting, running: undefined };
+    }
+    const context = {
+      ...services,
+      options,
+      settings,
+      contract,
+      operations,
+      prepared: read?.value,
+      lasting: lastingState(lasting),
+    };
+    return { feature, startedWith, lasting, running: feature.start?.(context) };
   });
   return joinRuns(runs, services.logger);
 }
@@ -117,6 +134,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),
+    messages: joinObservers(running.flatMap(({ messages }) => messages ?? [])),
     describe: (plan, exchange) => running.flatMap((one) => one.describe?.(plan, exchange) ?? []),
     addHeaders(trace, headers) {
       for (const one of withHeaders) one.addHeaders?.(trace, headers);

@@ -1,21 +1,28 @@
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../src/engine/config/settings.ts';
+import type { PreparedFeature, Settings } from '../../src/engine/config/settings.ts';
 import type { Feature, RunningFeature } from '../../src/engine/feature.ts';
 import { runFeatures, type RunningFeatures, samplingOf } from '../../src/engine/run-features.ts';
+import { createFeatureMetrics, type FeatureMetrics } from '../../src/engine/telemetry/feature-metrics.ts';
 import { finishedTrace } from './telemetry/fixed-trace.ts';
 
 type Options = { readonly value: number };
 
 /** Returns the settings of a program whose only feature is the given one. */
-const settingsWith = (feature: Feature, options: Options, release = 'one') =>
+const settingsWith = (feature: Feature, options: Options | undefined, release = 'one') =>
   ({ features: [{ configurable: feature, options }], release }) as unknown as Settings;
 
 /** Starts a feature, or goes on with it after a reload. */
-function run(feature: Feature, settings: Settings, earlier?: RunningFeatures): RunningFeatures {
+function run(
+  feature: Feature,
+  settings: Settings,
+  earlier?: RunningFeatures,
+  more: { readonly prepared?: ReadonlyMap<string, PreparedFeature>; readonly metrics?: FeatureMetrics } = {},
+): RunningFeatures {
   const contract = { operations: [], version: 'v' };
-  const parts = { settings, contract, logger: pino({ enabled: false }) };
+  const parts = { settings, contract, logger: pino({ enabled: false }), prepared: new Map(), ...more };
   return runFeatures([feature], parts as unknown as Parameters<typeof runFeatures>[1], earlier);
 }
 
@@ -75,6 +82,40 @@ describe('a feature', () => {
     expect(events).toEqual(['start 1', 'create']);
     run(feature, settingsWith(feature, { value: 1 }, 'two'), first);
     expect(events).toEqual(['start 1', 'create', 'start 1']);
+  });
+
+  it('starts again if what it has read has changed, and gets it', () => {
+    const seen: unknown[] = [];
+    const { feature } = createFeature({
+      start: ({ prepared }) => {
+        seen.push(prepared);
+        return undefined;
+      },
+    });
+    const read = (value: string) => ({
+      prepared: new Map([['example', { value, subject: 'a file', version: value }]]),
+    });
+    const settings = settingsWith(feature, { value: 1 });
+    const first = run(feature, settings, undefined, read('one'));
+    const same = run(feature, settings, first, read('one'));
+    run(feature, settings, same, read('two'));
+    expect(seen).toEqual(['one', 'two']);
+  });
+
+  it('that is off has only its metrics without labels, which are 0', async () => {
+    const registry = new Registry();
+    const entry = { type: 'counter', help: 'An example.' } as const;
+    const { events, feature } = createFeature({
+      metrics: [
+        { ...entry, name: 'portico_plain_total', labels: [] },
+        { ...entry, name: 'portico_labeled_total', labels: ['kind'] },
+      ],
+    });
+    run(feature, settingsWith(feature, undefined), undefined, { metrics: createFeatureMetrics(registry) });
+    expect(events).toEqual([]);
+    const text = await registry.metrics();
+    expect(text).toContain('\nportico_plain_total 0\n');
+    expect(text).not.toContain('portico_labeled_total');
   });
 
   it('that cannot be opened prevents the start with its own error', async () => {

@@ -392,7 +392,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/engine/assembly/compile-gateway.ts',
-    find: 'settings.contract.scanner && services.learning.sampleResponse === undefined && services.shadow === undefined',
+    find: 'settings.contract.scanner && services.learning.sampleResponse === undefined && messages.parsedResponse === undefined',
     replace: 'settings.contract.scanner',
     test: 'test/gateway/scanner.test.ts',
     why: 'the learner and the shadow contract never see scanned responses',

@@ -55,7 +55,7 @@ export const checkCommand: Command = {
       return EXIT.ok;
     }
     warningLines(warnings).forEach(io.err);
-    const extras = contractWords(settings.contract).map((words) => `, ${words}`);
+    const extras = contractWords(settings).map((words) => `, ${words}`);
     io.out(`OK: ${file}, ${operations} operations, mode ${mode.name}${extras.join('')}`);
     return EXIT.ok;
   },

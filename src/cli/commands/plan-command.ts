@@ -20,7 +20,7 @@ export const planCommand: Command = {
     const settings = await settingsFrom(line, io);
     await withAssembly(settings, ({ warnings, planLines, gateway }) => {
       warningLines(warnings).forEach(io.err);
-      for (const words of contractWords(settings.contract)) io.err(`contract: ${words}`);
+      for (const words of contractWords(settings)) io.err(`contract: ${words}`);
       if (json) io.out(planJson(gateway));
       else planLines.forEach(io.out);
     });

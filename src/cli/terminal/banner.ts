@@ -1,5 +1,5 @@
 import type { Settings } from '../../engine/config/settings.ts';
-import type { ContractOptions } from '../../engine/contract/contract-options.ts';
+import { featuresInUse } from '../../engine/config/configurable.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../engine/model/checks.ts';
 import type { Fault } from '../../engine/model/fault.ts';
@@ -57,8 +57,8 @@ function upstreamWords({ settings, embeddedUrl }: BannerContent): string {
   return `${embeddedUrl}  (embedded reference server, ${db}${chaos})`;
 }
 
-function contractLines({ contract }: Settings): string[] {
-  const words = contractWords(contract);
+function contractLines(settings: Settings): string[] {
+  const words = contractWords(settings);
   return words.length === 0 ? [] : [`  contract  ${words.join(', ')}`];
 }
 
@@ -118,11 +118,11 @@ function tryLines(content: BannerContent, base: string): string[] {
   ];
 }
 
-/** Describes the overlays and the shadow contract. If neither is configured, returns an empty list. */
-export function contractWords({ overlays, candidate }: ContractOptions): string[] {
+/** Describes the overlays and what features say about the contract. The list can be empty. */
+export function contractWords(settings: Settings): string[] {
   return [
-    ...overlayWords(overlays),
-    ...(candidate === undefined ? [] : [['shadow contract', ...overlayWords(candidate.overlays)].join(' with ')]),
+    ...overlayWords(settings.contract.overlays),
+    ...featuresInUse(settings).flatMap(({ configurable, options }) => configurable.contractWords?.(options) ?? []),
   ];
 }
 

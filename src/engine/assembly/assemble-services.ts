@@ -19,7 +19,6 @@ import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
-import type { ShadowContract } from '../../features/shadow-contract/shadow-contract.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
 import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
@@ -33,7 +32,6 @@ import { CONTRACT_CHANGED, ladderSetup } from '../../features/levels/assemble-la
 import { type Acceptance, createAcceptance } from '../../features/ledger/baseline.ts';
 import { createAuthenticator, type LoginMemory, refusesByIdentity } from './features/create-authenticator.ts';
 import type { Upstreams } from './features/upstreams.ts';
-import { assembleShadow } from '../../features/shadow-contract/watch-shadow.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
 import { openSharedState, type SharedDemotions, shareDemotions, type SharedState } from './sharing/shared-state.ts';
@@ -73,8 +71,6 @@ export interface Services extends LastingServices, Acceptance {
   readonly logins: LoginMemory;
   /** The number of reloads that ended the acceptance of at least one violation. */
   readonly withdrawals: number;
-  /** Checks traffic against the shadow contract. Undefined if no shadow contract is configured. */
-  readonly shadow: ShadowContract | undefined;
   /** Passes a finished request's trace to all trace observers. */
   readonly recordTrace: (trace: Trace) => void;
 }
@@ -164,19 +160,12 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     }),
   );
   const { ownership: ownershipOptions } = settings.permissions;
-  const shadow = keep(
-    (services) => services.shadow,
-    ({ settings: { checks, operations, contract }, start: { contract: live, shadow: candidate } }) => [
-      [checks, operations, contract],
-      [live.version, candidate?.version],
-    ],
-    () => assembleShadow(settings, start, lasting),
-  );
   const features = runFeatures(
     parts.features,
     {
       settings,
       contract: start.contract,
+      prepared: start.prepared,
       address: start.address,
       random,
       redis: shared?.redis,
@@ -218,8 +207,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     accepts,
     isAccepted,
     withdrawals: (kept?.withdrawals ?? 0) + (before !== undefined && withdrawsAcceptance(before.start, start) ? 1 : 0),
-    shadow,
-    recordTrace: createRecorder(settings, start, parts, { ...lasting, shadow, features }),
+    recordTrace: createRecorder(settings, start, parts, { ...lasting, features }),
   };
 }
 
@@ -305,10 +293,6 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   services.shared?.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
   live.baseline = start.baseline;
-  if (live.shadow !== services.shadow) {
-    live.droppedBefore += live.shadow?.dropped() ?? 0;
-    live.shadow = services.shadow;
-  }
   metrics.configure(metricsOptions(settings, start, services, now));
   services.traffic.follow(metrics.traffic);
   ledger.configure({ release: settings.release, operations: start.contract.operations.map(({ id }) => id) });
@@ -357,9 +341,9 @@ function createRecorder(
   settings: Settings,
   { contract }: Pick<Start, 'contract'>,
   { clock, logStream }: AssemblyParts,
-  services: LastingServices & Pick<Services, 'shadow' | 'features'>,
+  services: LastingServices & Pick<Services, 'features'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, ledger, ladder, shadow, features, kindOf, nameTag } = services;
+  const { logger, metrics, ledger, ladder, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     pathWords: settings.profile.pathWords,
@@ -375,7 +359,6 @@ function createRecorder(
     { name: 'metrics', record: metrics.record },
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
-    ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
     ...features.observers,
     { name: 'access log', record: accessLog.record },
   ];

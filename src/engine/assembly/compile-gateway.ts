@@ -13,6 +13,7 @@ import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
+import { withBodyObserver } from '../pipeline/message-observer.ts';
 import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
 import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
 import { createDecide } from '../pipeline/stages/authorize.ts';
@@ -39,7 +40,6 @@ import { decodeForInspection } from '../upstream/response-body.ts';
 import { createResponseHeaders } from '../upstream/response-headers.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { withShadowBodies } from '../../features/shadow-contract/watch-shadow.ts';
 
 /** The memory limit for remembered request targets is the limit for stored pages divided by this number. */
 const TARGETS_SHARE = 8;
@@ -136,7 +136,7 @@ export function compileGateway(
     grantsOf,
     guard: services.guard,
     decidePermission,
-    shadow: services.shadow,
+    observeRequest: services.features.messages.request,
     challenge,
     clock,
   };
@@ -187,6 +187,7 @@ export function stageServices(
   const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
+  const { messages } = services.features;
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
@@ -217,7 +218,9 @@ export function stageServices(
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:
-      settings.contract.scanner && services.learning.sampleResponse === undefined && services.shadow === undefined
+      settings.contract.scanner &&
+      services.learning.sampleResponse === undefined &&
+      messages.parsedResponse === undefined
         ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
         : undefined,
     sampleFields: services.learning.sampleFields,
@@ -232,8 +235,8 @@ export function stageServices(
       lookUp,
       disabledOperations: disabledOperations(settings, contract.operations),
     }),
-    shadow: services.shadow,
-    planBodyCheck: withShadowBodies(
+    observeParsed: messages.parsedResponse,
+    planBodyCheck: withBodyObserver(
       createCheckBody({
         optionsOf: (name) => optionsOf(settings, { name }),
         rules: contract.rules.requestRules,
@@ -241,7 +244,7 @@ export function stageServices(
         hasPermission: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
         lookUp,
       }),
-      services.shadow,
+      messages.requestBody,
     ),
     purge: services.purge,
     recordBackground: services.recordTrace,

@@ -113,7 +113,7 @@ function withoutEffects(
     },
     lookUp,
     learning: { ...learning, sampleFields: nothing, sampleResponse: undefined, samplePath: undefined },
-    shadow: undefined,
+    features: { ...services.features, messages: {} },
     sampling: undefined,
     purge: () => 0,
     recordTrace: nothing,

@@ -20,7 +20,6 @@ import type { Override } from '../../features/levels/overrides/override.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
-import type { ShadowContract } from '../../features/shadow-contract/shadow-contract.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
 import type { SharedDocument } from '../redis/shared-document.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -79,9 +78,6 @@ interface Live {
   guard: AudienceGuard;
   pageCounts: PageCounts;
   baseline: Start['baseline'];
-  shadow: ShadowContract | undefined;
-  /** The number of requests that were not compared with previous shadow contracts because too many were waiting. */
-  droppedBefore: number;
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
 }
@@ -109,8 +105,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     guard,
     pageCounts,
     baseline: start.baseline,
-    shadow: undefined,
-    droppedBefore: 0,
     repeater: undefined,
   };
   const upstreams = createUpstreams(first.upstream);
@@ -149,7 +143,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     cacheBytes: () => live.cache.stats().bytes,
     ledgerEntries: () => ledger.size(),
     ledgerDropped: () => ledger.dropped(),
-    candidateDropped: () => live.droppedBefore + (live.shadow?.dropped() ?? 0),
   });
   const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
   const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
@@ -245,10 +238,10 @@ export function metricsOptions(
  * the same digest, so operators can see whether a reload has reached every process.
  */
 export function configurationDigest(settings: Settings, start: Start): string {
-  const { contract, shadow, roles, baseline } = start;
+  const { contract, prepared, roles, baseline } = start;
   return settingsDigest(settings, [
     contract.version,
-    shadow?.version,
+    [...prepared].map(([name, { version }]) => [name, version]),
     [...roles.roles],
     roles.accounts,
     baseline?.read(),

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { featuresInUse } from '../config/configurable.ts';
 import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
-import { settingWarnings, shadowWarnings } from '../config/setting-warnings.ts';
-import type { Settings } from '../config/settings.ts';
+import { settingWarnings } from '../config/setting-warnings.ts';
+import type { PreparedFeature, Settings } from '../config/settings.ts';
 import { contractFolder } from '../contract/contract-files.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
@@ -35,13 +35,15 @@ import { readStoredOverrides, type StoredOverrides } from '../../features/levels
 /** Everything that is read and compiled before the services are created. */
 export interface Start {
   readonly contract: Contract;
-  /** The shadow contract. Undefined if none is configured. */
-  readonly shadow: Contract | undefined;
+  /** All contracts that were loaded. */
+  readonly contracts: readonly Contract[];
+  /** What features have read, by the feature's name. */
+  readonly prepared: ReadonlyMap<string, PreparedFeature>;
   /** The roles file in effect. */
   readonly roles: RolesFile;
   /** The permissions compiled from the roles file. */
   readonly permissions: Permissions;
-  /** Problems that do not prevent startup, found in the enforced contract, the shadow contract and the settings. */
+  /** Problems that do not prevent startup, found in the contract, the settings and what features read. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
@@ -70,7 +72,7 @@ export interface LearnedBefore {
 /** The startup inputs other than the settings. */
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Loads the contract and the shadow contract. Defaults to {@link loadContract}. */
+  /** Loads a contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
    * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed. The
@@ -102,14 +104,23 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
       };
     }
   };
-  const inUse = running === undefined ? [] : [running.start.contract, running.start.shadow];
+  const inUse = running?.start.contracts ?? [];
+  const contracts: Contract[] = [];
   const loadOnce = (options: ContractOptions): Contract => {
     const sources = inUse.length === 0 ? undefined : sourcesDigest(options);
-    return inUse.find((one) => one?.sources === sources) ?? load(options);
+    const loaded = inUse.find((one) => one.sources === sources) ?? load(options);
+    contracts.push(loaded);
+    return loaded;
   };
   const contract = attempt(() => loadOnce(settings.contract));
   const hasContract = failures.size === 0;
-  const shadow = attempt(() => loadShadow(settings.contract, loadOnce));
+  const prepared = featuresInUse(settings).flatMap(({ configurable, options }) => {
+    const { name, prepare } = configurable;
+    if (prepare === undefined) return [];
+    const earlier = running?.start.prepared.get(name)?.value;
+    const result = attempt(() => prepare({ options, settings, loadContract: loadOnce, earlier }));
+    return [[name, result] as const];
+  });
   attempt(() => checkOperations(settings, contract()));
   // Without the contract, only the roles file itself can be checked.
   if (!hasContract) attempt(() => readRoles(settings));
@@ -126,12 +137,13 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
   return {
     contract: contract(),
-    shadow: shadow(),
+    contracts,
+    prepared: new Map(prepared.map(([name, result]) => [name, result()])),
     warnings: [
       ...contract().warnings,
       ...rolesFileWarnings(settings, rules().roles),
       ...settingWarnings(settings, contract(), rules().roles),
-      ...shadowWarnings(contract(), shadow(), settings.placeOf('/contract/candidate')),
+      ...prepared.flatMap(([, result]) => result().warnings?.(contract()) ?? []),
     ],
     ...rules(),
     address: address(),
@@ -271,32 +283,4 @@ function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore
   if (!traffic) return undefined;
   const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
   return { document: readLearnDocument(settings), observations };
-}
-
-// The limit is high enough that the shadow contract's violations are found even on a page with many known violations.
-const MAX_COLLECTED = 1000;
-
-/**
- * Loads the shadow contract, or returns undefined if none is configured. If loading fails, throws a StartFault whose
- * messages name the shadow contract.
- */
-function loadShadow(
-  { candidate, ...contract }: ContractOptions,
-  load: (options: ContractOptions) => Contract,
-): Contract | undefined {
-  if (candidate === undefined) return undefined;
-  try {
-    const { folder = contract.folder, overlays } = candidate;
-    return load({
-      ...contract,
-      ...(folder !== undefined && { folder }),
-      overlays,
-      maxCollected: MAX_COLLECTED,
-    });
-  } catch (error) {
-    if (!(error instanceof StartFault)) throw error;
-    throw new StartFault(
-      error.faults.map(({ message, ...fault }) => Object.assign(fault, { message: `the shadow contract: ${message}` })),
-    );
-  }
 }

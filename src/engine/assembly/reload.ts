@@ -201,12 +201,15 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
 function changes(before: Assembled, after: Assembled): readonly string[] {
   const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
     'the contract': ({ start }) => start.contract.version,
-    'the shadow contract': ({ start }) => start.shadow?.version,
     'the roles file': ({ start: { roles } }) => [[...roles.roles], roles.accounts, roles.unmapped],
     'the baseline': ({ start }) => start.baseline?.read(),
     'the password of the service account': ({ start }) => start.serviceAuthorization,
   };
   const differs = (of: (from: Assembled) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
   const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
-  return [...changedKeys(before.settings, after.settings), ...changed];
+  const read = new Map([...before.start.prepared, ...after.start.prepared]);
+  const changedFiles = [...read].flatMap(([name, { subject }]) =>
+    differs(({ start }) => start.prepared.get(name)?.version) ? [subject] : [],
+  );
+  return [...changedKeys(before.settings, after.settings), ...changed, ...changedFiles];
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
-import { isSecret } from './configurable.ts';
+import { isPlainObject, type PlainObject, withValueAt } from '../../lib/plain-object.ts';
+import { isSecret, pointerOf } from './configurable.ts';
 import type { Settings } from './settings.ts';
 
 /** A key in the effective configuration, and its value. */
@@ -18,15 +18,14 @@ export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const { mode, ...rest } = settings;
   // Settings determined by the mode, including the checks, are listed with their effective values.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
-  const features = Object.fromEntries(
-    rest.features.map(({ configurable: { name, options: schema }, options }) => [
-      name,
-      withUnset(schema as PlainObject, options),
-    ]),
-  );
   // The rules are code, not configuration.
   const { rules: _, ...contract } = rest.contract;
-  const values = { ...rest, ...features, cache, contract, mode: mode.name };
+  const engine: PlainObject = { ...rest, cache, contract, mode: mode.name };
+  const values = rest.features.reduce(
+    (all, { configurable, options }) =>
+      withValueAt(all, pointerOf(configurable), withUnset(configurable.options as PlainObject, options)),
+    engine,
+  );
   return Object.entries(values)
     .filter(([key, value]) => typeof value !== 'function' && !NOT_KEYS.has(key))
     .flatMap(([key, value]) => leaves([key], value));

@@ -5,11 +5,11 @@ import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../../features/levels/ladder/ladder-options.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { INSTEAD_OF_WORKERS } from './config-sources.ts';
-import { asFileSchema } from './configurable.ts';
+import { asFileSchema, pointerOf } from './configurable.ts';
 import type { ConfigProblem, Product } from './settings.ts';
 import { escapePointer } from '../../lib/json-pointer.ts';
 import { meantKey, schemaMessage, withoutMisspelled } from '../../lib/schema-message.ts';
-import { isPlainObject } from '../../lib/plain-object.ts';
+import { isPlainObject, type PlainObject, withValueAt } from '../../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../../features/levels/overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../../features/learning/learn-options.ts';
 import { ledgerOptionsSchema } from '../../features/ledger/ledger-options.ts';
@@ -39,8 +39,8 @@ const closed = (properties: object, description?: string) => ({
  * Returns the JSON Schema (2020-12) for the configuration file, composed of the schemas for the engine's parts and for
  * the features.
  */
-export function configSchema({ features, profile }: Product): Record<string, unknown> {
-  return {
+export function configSchema({ features, profile }: Product): PlainObject {
+  const engine = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'portico:/config/portico.schema.json',
     title: 'Configuration of Portico',
@@ -131,9 +131,12 @@ export function configSchema({ features, profile }: Product): Record<string, unk
           pageBounds: operationPagingSchema,
         }),
       },
-      ...Object.fromEntries(features.map(({ name, options }) => [name, asFileSchema(options)])),
     }),
   };
+  return features.reduce<PlainObject>((schema, feature) => {
+    const pointer = pointerOf(feature).replaceAll('/', '/properties/');
+    return withValueAt(schema, pointer, asFileSchema(feature.options));
+  }, engine);
 }
 
 const MAX_PROBLEMS = 100;

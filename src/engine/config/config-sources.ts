@@ -8,6 +8,7 @@ import { keysOf } from '../../lib/json-pointer.ts';
 import { isPlainObject, membersOf, type PlainObject, withoutNulls } from '../../lib/plain-object.ts';
 import { readYaml } from '../../lib/read-yaml.ts';
 import { type Fault, syntaxFaults } from '../model/fault.ts';
+import { pointerOf } from './configurable.ts';
 import type { Environment, Override, Product } from './settings.ts';
 
 /** The environment variables that the engine reads, each with the key that it sets. */
@@ -46,7 +47,7 @@ export const INSTEAD_OF_WORKERS =
 /** Returns the variables that the engine and the features read in an environment, each with the key that it sets. */
 export function variablesOf({ features }: Product, environment: Environment = {}): Readonly<Record<string, string>> {
   const ofFeatures = features.flatMap((feature) =>
-    Object.entries(feature.variables?.(environment) ?? {}).map(([source, key]) => [source, `/${feature.name}/${key}`]),
+    Object.entries(feature.variables?.(environment) ?? {}).map(([source, key]) => [source, pointerOf(feature, key)]),
   );
   return { ...VARIABLES, ...(Object.fromEntries(ofFeatures) as Record<string, string>) };
 }
@@ -81,8 +82,8 @@ export function readEnvironment(
 
 /** Returns the JSON type of a feature's option, or undefined for a key of the engine. */
 function optionType({ features }: Product, pointer: string): unknown {
-  const [name, key = ''] = keysOf(pointer);
-  const schema: unknown = features.find((feature) => feature.name === name)?.options;
+  const key = keysOf(pointer).at(-1) ?? '';
+  const schema: unknown = features.find((feature) => pointerOf(feature, key) === pointer)?.options;
   return membersOf(membersOf(membersOf(schema)['properties'])[key])['type'];
 }
 

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { pointerTo } from '../../lib/json-pointer.ts';
 import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 import type { Configurable, Configured, Settings } from './settings.ts';
@@ -12,6 +13,10 @@ export function optionsOf<Options extends TSchema>(
   if (found === undefined) throw new Error(`the settings were read without ${configurable.name}`);
   return found.options as Static<Options>;
 }
+
+/** Returns the JSON pointer to a feature's key, or to one of its options. */
+export const pointerOf = ({ name }: Pick<Configurable, 'name'>, ...option: readonly string[]): string =>
+  pointerTo([...name.split('.'), ...option]);
 
 /** Returns the features that are on. A feature without default options is on only if its key is set. */
 export const featuresInUse = ({ features }: Pick<Settings, 'features'>): readonly Configured[] =>

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { toCacheOptions } from '../cache/cache-options.ts';
 import { toContractOptions } from '../contract/contract-options.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { LADDER_DEFAULTS } from '../../features/levels/ladder/ladder-options.ts';
@@ -18,7 +19,7 @@ import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redi
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig } from './config-schema.ts';
 import { configPath, givenConfig, readConfigFile, readEnvironment } from './config-sources.ts';
-import { withSchemaDefaults } from './configurable.ts';
+import { pointerOf, withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
@@ -258,11 +259,13 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
   };
   /** Returns a feature's options with absolute paths. */
-  const withFiles = ({ name, files = {} }: Configurable, options: unknown): unknown => {
+  const withFiles = (configurable: Configurable, options: unknown): unknown => {
     if (!isPlainObject(options)) return options;
-    const paths = Object.keys(files).flatMap((key) => {
-      const path = pathAt(`/${name}/${key}`, options[key]);
-      return path === undefined ? [] : [[key, path] as const];
+    const paths = Object.keys(configurable.files ?? {}).flatMap((key) => {
+      const given = options[key];
+      const at = (path: unknown) => pathAt(pointerOf(configurable, key), path);
+      const found = Array.isArray(given) ? given.map(at) : at(given);
+      return found === undefined ? [] : [[key, found] as const];
     });
     return { ...options, ...Object.fromEntries(paths) };
   };
@@ -320,7 +323,10 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     profile: place.product.profile,
     features: place.product.features.map((configurable) => ({
       configurable,
-      options: withFiles(configurable, withSchemaDefaults(configurable.options as PlainObject, raw[configurable.name])),
+      options: withFiles(
+        configurable,
+        withSchemaDefaults(configurable.options as PlainObject, valueAt(raw, pointerOf(configurable))),
+      ),
     })),
     file: place.file,
     originOf: place.originOf,

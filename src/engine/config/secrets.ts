@@ -6,7 +6,7 @@ import type { Fault } from '../model/fault.ts';
 import { hasUserinfo } from '../privacy/secret-text.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { servicePassword } from '../upstream/upstream-options.ts';
-import { featuresInUse } from './configurable.ts';
+import { featuresInUse, pointerOf } from './configurable.ts';
 import type { ConfigProblem, Environment, Settings } from './settings.ts';
 
 /** The demo accounts' passwords. A test checks that they match those in the reference server. */
@@ -132,10 +132,10 @@ export function secretFiles(settings: Settings, configFile: string | undefined):
 }
 
 function secretFilesOfFeatures(settings: Settings) {
-  return featuresInUse(settings).flatMap(({ configurable: { name, files = {} }, options }) =>
-    Object.keys(files).map((key) => {
+  return featuresInUse(settings).flatMap(({ configurable, options }) =>
+    Object.entries(configurable.files ?? {}).flatMap(([key, content]) => {
       const path = membersOf(options)[key];
-      return [`/${name}/${key}`, typeof path === 'string' ? path : undefined] as const;
+      return content === 'secret' && typeof path === 'string' ? [[pointerOf(configurable, key), path] as const] : [];
     }),
   );
 }
@@ -148,8 +148,8 @@ export function inlineSecrets({ adminTokenFile, redis, features, originOf }: Set
     '/upstream/credentials/password',
     '/redis/password',
     ...(hasUserinfo(redis.url) ? ['/redis/url'] : []),
-    ...features.flatMap(({ configurable: { name, secretOptions = [] } }) =>
-      secretOptions.map((key) => `/${name}/${key}`),
+    ...features.flatMap(({ configurable }) =>
+      (configurable.secretOptions ?? []).map((key) => pointerOf(configurable, key)),
     ),
   ].filter((pointer) => originOf(pointer) === 'file');
 }

@@ -8,7 +8,7 @@ import type { Operation } from '../model/operation.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
-import type { Place, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { featuresInUse } from './configurable.ts';
 
 /** A setting that has no effect, and why. */
@@ -35,6 +35,11 @@ export function settingWarnings(
     ...allowInert(settings, operations),
   ]
     .filter(({ pointer }) => settings.originOf(pointer) !== 'default')
+    // Several features can make an option ineffective for the same reason.
+    .filter(
+      ({ pointer, because }, index, all) =>
+        index === all.findIndex((one) => one.pointer === pointer && one.because === because),
+    )
     .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
   return [
     ...inert,
@@ -54,42 +59,6 @@ function slowExpressions({ upstream }: Settings): Pick<Fault, 'pointer' | 'messa
     return message === undefined ? [] : [{ pointer: `/upstream/permissionMessages/${index}`, message }];
   });
 }
-
-/**
- * Returns warnings about a shadow contract: overlay targets that match nothing, and changes that reports cannot show.
- */
-export function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
-  if (shadow === undefined) return [];
-  const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
-  const changed = shadow.operations.flatMap((next) => {
-    const operation = known.get(nameOf(next));
-    if (operation === undefined) return [];
-    const names = Object.entries(NOT_COMPARED).flatMap(([name, of]) => (same(of(operation), of(next)) ? [] : [name]));
-    return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
-  });
-  return [
-    ...shadow.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
-    ...changed.map((what) => ({
-      source,
-      pointer,
-      message: `the shadow contract changes ${what}, which reports will not show`,
-    })),
-  ];
-}
-
-/**
- * The operation properties that are ignored when traffic is checked against the shadow contract, keyed by their names
- * in the document.
- */
-const NOT_COMPARED = {
-  'x-requires': ({ requires }: Operation) => requires,
-  'x-credential': ({ needsCredential }: Operation) => needsCredential,
-  'x-paging': ({ paging }: Operation) => paging,
-  'x-request-rules': ({ requestRules }: Operation) => requestRules,
-} as const;
-
-const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 const CACHE_KEYS = (
   'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
@@ -134,7 +103,7 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       '/permissions/ownership/authorPointer',
     ),
     ...when(
-      contract.scanner && (settings.learn.traffic || contract.candidate !== undefined),
+      contract.scanner && settings.learn.traffic,
       'responses are not scanned while traffic is sampled or compared with a shadow contract',
       '/contract/scanner',
     ),

@@ -67,8 +67,11 @@ export interface ConfigProblem {
  * the options. The type of the options, the JSON Schema of the file, the defaults and the documentation derive from it.
  * Each property has a `default`, unless it is required or truly optional, and a `description`.
  */
-export interface Configurable<Options extends TSchema = TSchema> {
-  /** The key in the configuration file. */
+export interface Configurable<Options extends TSchema = TSchema, Prepared = unknown> {
+  /**
+   * The key in the configuration file. A key in a section of the engine is named with its section: `contract.candidate`
+   * is the key `candidate` in the section `contract`.
+   */
   readonly name: string;
   readonly options: Options;
   /** The errors with which the feature's stages refuse requests. */
@@ -78,10 +81,10 @@ export interface Configurable<Options extends TSchema = TSchema> {
   /** The names of the options that are secrets. Their values never appear in the console or in digests. */
   readonly secretOptions?: readonly string[];
   /**
-   * The names of the options that are paths of files, each with what the file contains: a secret that the gateway reads.
-   * The feature gets absolute paths.
+   * The names of the options that are paths of files or lists of paths, each with what the files contain: a secret or a
+   * document, both of which the gateway only reads. The feature gets absolute paths.
    */
-  readonly files?: Readonly<Record<string, 'secret'>>;
+  readonly files?: Readonly<Record<string, 'secret' | 'document'>>;
   /**
    * Returns the environment variables that set options, each with the option's name. Variables that are ignored in the
    * given environment are omitted.
@@ -91,6 +94,13 @@ export interface Configurable<Options extends TSchema = TSchema> {
   check?(options: Static<Options>, settings: Settings): readonly ConfigProblem[];
   /** Returns the errors that only the contract reveals, such as unknown operations. */
   checkContract?(options: Static<Options>, contract: Pick<Contract, 'operations'>): readonly ConfigProblem[];
+  /**
+   * Reads what the options name, before anything starts and before each reload. Throws a `StartFault`, which is reported
+   * together with the other errors. `start` gets the result. Not called if the feature is off.
+   */
+  prepare?(context: PrepareContext<Static<Options>, Prepared>): PreparedFeature<Prepared>;
+  /** Returns what commands say about the contract while the feature is on, in a few words each. */
+  contractWords?(options: Static<Options>): readonly string[];
   /** The rules that the feature adds to `portico audit`. */
   readonly auditRules?: readonly FeatureAuditRule<Static<Options>>[];
   /** Returns explicit options that have no effect, and options that are probably mistakes. */
@@ -103,6 +113,27 @@ export interface Configurable<Options extends TSchema = TSchema> {
       readonly permissions: Contract['permissions'];
     },
   ): readonly Warning[];
+}
+
+/** What the engine gives to a feature that prepares itself. */
+export interface PrepareContext<Options, Prepared = unknown> {
+  readonly options: Options;
+  readonly settings: Settings;
+  /** Loads and compiles a contract, or returns the same contract if it is in use already. Throws a `StartFault`. */
+  readonly loadContract: (options: ContractOptions) => Contract;
+  /** What the running gateway prepared earlier. Undefined at startup. */
+  readonly earlier: Prepared | undefined;
+}
+
+/** What a feature has read. */
+export interface PreparedFeature<Prepared = unknown> {
+  readonly value: Prepared;
+  /** What was read, as messages about a reload name it, such as `the shadow contract`. */
+  readonly subject: string;
+  /** A digest of what was read. If it differs after a reload, the feature starts again. */
+  readonly version: string;
+  /** Returns problems that do not prevent the start. */
+  warnings?(contract: Contract): readonly Fault[];
 }
 
 /** What a rule of `portico audit` checks, and what its violation means. */

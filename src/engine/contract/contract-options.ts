@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
+import type { PlainObject } from '../../lib/plain-object.ts';
 import type { ContractRules } from './rules.ts';
 
 /** The options under the `contract` configuration key, with all defaults filled in. */
@@ -10,11 +10,6 @@ export interface ContractOptions {
   readonly folder?: string;
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
-  /**
-   * The shadow contract. Its verdicts are compared with those of the enforced contract. Differences are reported but
-   * never affect requests.
-   */
-  readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
   /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
   readonly baseline?: string;
   /** True if the contract includes the inferred operations, all of which write comments (docs/rules.md §10). */
@@ -55,23 +50,6 @@ export const contractOptionsSchema = {
       items: { type: 'string', minLength: 1 },
       description: 'OpenAPI Overlay 1.0 documents applied to the contract in this order, relative to this file.',
     },
-    candidate: {
-      type: 'object',
-      additionalProperties: false,
-      description: 'A shadow contract, which only reports the messages that it would newly refuse or accept.',
-      properties: {
-        folder: {
-          type: 'string',
-          minLength: 1,
-          description: 'The folder of the shadow contract; by default the folder of the contract.',
-        },
-        overlays: {
-          type: 'array',
-          items: { type: 'string', minLength: 1 },
-          description: 'The overlays of the shadow contract, which replace those of the contract.',
-        },
-      },
-    },
     baseline: {
       type: 'string',
       minLength: 1,
@@ -105,13 +83,10 @@ export function toContractOptions(
   place: { readonly embedded: boolean; readonly folder: string; readonly rules: ContractRules },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
-  const { inferred, maxCollected, baseline, candidate, scanner } = config;
+  const { inferred, maxCollected, baseline, scanner } = config;
   return {
     rules: place.rules,
     ...documents(config, place.folder),
-    ...(isPlainObject(candidate) && {
-      candidate: { ...documents(config, place.folder), ...documents(candidate, place.folder) },
-    }),
     ...(typeof baseline === 'string' && { baseline: resolve(place.folder, baseline) }),
     inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
     allowedParameters,

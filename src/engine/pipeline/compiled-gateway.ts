@@ -6,7 +6,7 @@ import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/operation.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
-import type { ShadowContract } from '../../features/shadow-contract/shadow-contract.ts';
+import type { MessageObserver } from './message-observer.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
@@ -44,8 +44,8 @@ export interface CompiledGateway {
   /** Determines which operations' stored responses are no longer shared among callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
-  /** The shadow contract. Undefined if there is none. */
-  readonly shadow?: Pick<ShadowContract, 'requestReceived'> | undefined;
+  /** Sees every request that is dispatched. Undefined if nobody observes requests. */
+  readonly observeRequest?: MessageObserver['request'] | undefined;
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly clock: Clock;

@@ -62,7 +62,7 @@ function handleTarget(
     );
   }
   const { plan } = target;
-  gateway.shadow?.requestReceived(trace, arrival);
+  gateway.observeRequest?.(trace, arrival);
   const exchange = admitted(gateway, request, target);
   return runPlan(
     plan,

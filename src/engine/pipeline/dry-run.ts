@@ -101,7 +101,7 @@ export function dryRunGateway(
     ...gateway,
     authenticator,
     undocumented,
-    shadow: undefined,
+    observeRequest: undefined,
     targets: {
       ...gateway.targets,
       resolve(arrival) {

@@ -60,12 +60,6 @@ export const METRICS = {
     labels: ['operation', 'difference'],
     help: 'Violations found only by the shadow contract (newly refused) or only by the current contract (newly accepted).',
   },
-  candidateDropped: {
-    name: 'portico_candidate_dropped_total',
-    type: 'counter',
-    labels: [],
-    help: 'Requests that were not compared with the shadow contract because too many were waiting.',
-  },
   denials: {
     name: 'portico_permission_denials_total',
     type: 'counter',

@@ -39,7 +39,6 @@ export interface MetricSources {
   readonly cacheBytes?: () => number;
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
-  readonly candidateDropped?: () => number;
   /** Returns the differences between the current release and the one before it. Their number is limited. */
   readonly releaseDrift?: () => readonly DriftSource[];
   readonly ready?: () => boolean;
@@ -123,7 +122,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
   read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
-  read(METRICS.candidateDropped, () => sources.candidateDropped?.());
   readRows(METRICS.releaseDrift, () => [
     [NO_DRIFT, 0],
     ...(sources.releaseDrift?.() ?? []).map(

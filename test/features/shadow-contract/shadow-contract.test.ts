@@ -1,176 +1,216 @@
-import { describe, expect, it } from 'vitest';
-import { MODES } from '../../../src/engine/model/modes.ts';
-import { createTrace, type Trace } from '../../../src/engine/model/trace.ts';
-import type { Violation } from '../../../src/engine/model/violation.ts';
-import {
-  contractDifferences,
-  createShadowContract,
-  type ShadowContractParts,
-} from '../../../src/features/shadow-contract/shadow-contract.ts';
-import { contract } from '../../engine/contract/sample.ts';
+import { copyFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LedgerEntry } from '../../../src/engine/model/ledger-entry.ts';
+import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
+import { overlayFile } from '../../engine/contract/overlay/overlay-file.ts';
 
-describe('the comparison with a shadow contract', () => {
-  const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'page=x' };
-  const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
+const QUESTIONS = '/services/v2/question.json';
 
-  /**
-   * Creates a comparison that runs when the test calls `run`. Its shadow contract accepts what the live contract
-   * refuses.
-   */
-  function watchWith(more: Partial<ShadowContractParts> = {}) {
-    const found: Trace[] = [];
-    const work: (() => void)[] = [];
-    const watch = createShadowContract({
-      live: contract,
-      shadow: {
-        ...contract,
-        decodeParameters: (...asked) => ({ ...contract.decodeParameters(...asked), violations: [] }),
-      },
-      checksFor: () => MODES.strict.checks,
-      maxCollected: 20,
-      later: (job) => void work.push(job),
-      found: (one) => void found.push(one),
-      ...more,
-    });
-    const run = () => {
-      for (let job = work.shift(); job !== undefined; job = work.shift()) job();
-    };
-    return { watch, found, work, run };
-  }
-
-  it('runs after the response, as separate work, and reports the differences for the request', () => {
-    const { watch, found, work, run } = watchWith();
-    const request = Object.assign(trace(), { operation: 'listQuestions', caller: 'alice' });
-    watch.requestReceived(request, ARRIVAL);
-    expect(work).toEqual([]);
-    watch.requestFinished(request);
-    expect([work.length, found.length]).toEqual([1, 0]);
-    run();
-    expect(found).toMatchObject([
-      {
-        requestId: 'r',
-        operation: 'listQuestions',
-        caller: 'alice',
-        background: true,
-        violations: [{ candidate: 'newly-accepted', at: 'page' }],
-      },
-    ]);
-    expect(request.violations).toEqual([]);
-    watch.requestFinished(request);
-    run();
-    expect(found).toHaveLength(1);
-  });
-
-  it('drops excess work, by number and by bytes, and reports how often', () => {
-    const { watch, found, run } = watchWith();
-    for (let count = 0; count < 300; count++) {
-      const request = trace();
-      watch.requestReceived(request, ARRIVAL);
-      watch.requestFinished(request);
-    }
-    expect(watch.dropped()).toBe(44);
-    run();
-    expect(found).toHaveLength(256);
-    const large = trace();
-    watch.responseReceived(
-      large,
-      ARRIVAL,
-      { status: 200, mediaType: 'application/json', bytes: Buffer.alloc(17 * 1024 * 1024) },
-      {},
-    );
-    watch.requestFinished(large);
-    expect(watch.dropped()).toBe(45);
-  });
-
-  it.each([
-    ['hit', 0],
-    ['stale', 0],
-    ['miss', 1],
-  ] as const)('compares a request that met the cache with %s that many times: %s', (status, times) => {
-    const { watch, found, run } = watchWith();
-    const request = Object.assign(trace(), { cache: { status } });
-    watch.requestReceived(request, ARRIVAL);
-    watch.requestFinished(request);
-    run();
-    expect(found).toHaveLength(times);
-  });
-
-  it('reports nothing for checks that are off', () => {
-    const { checks } = MODES.strict;
-    const { watch, found, run } = watchWith({ checksFor: () => ({ ...checks, requests: 'off' }) });
-    const request = trace();
-    watch.requestReceived(request, ARRIVAL);
-    watch.requestFinished(request);
-    run();
-    expect(found).toEqual([]);
-  });
-
-  it('survives a shadow contract that fails, and continues', () => {
-    let calls = 0;
-    const { watch, found, run } = watchWith({
-      shadow: {
-        ...contract,
-        match: (path) => {
-          calls += 1;
-          if (calls === 1) throw new Error('broken');
-          return contract.match(path);
-        },
-        decodeParameters: (...asked) => ({ ...contract.decodeParameters(...asked), violations: [] }),
-      },
-    });
-    for (const request of [trace(), trace()]) {
-      watch.requestReceived(request, ARRIVAL);
-      watch.requestFinished(request);
-    }
-    run();
-    expect([watch.dropped(), found.length]).toEqual([1, 1]);
-  });
+let reference: ReferenceServer;
+beforeAll(async () => {
+  reference = await startReferenceServer();
 });
+afterAll(() => reference.close());
 
-describe('the differences between the verdicts of two contracts', () => {
-  const at = (place: string, schemaPath = 'a'): Violation => ({
-    check: 'responses',
-    direction: 'response',
-    category: 'type',
-    location: 'body',
-    at: place,
-    keyword: 'type',
-    schemaPath,
-    message: '',
+/** Starts a gateway whose shadow contract uses these overlays. By default, the gateway stores no pages. */
+const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
+  startTestGateway({
+    upstream: reference,
+    config: { cache: { enabled: false }, ...more, contract: { candidate: { overlays } } },
   });
-  const told = (violations: readonly Violation[], reported: readonly Violation[] = [], more = false) => ({
-    violations,
-    reported,
-    more,
-  });
-  const short = (found: readonly Violation[]) => found.map(({ at: place, candidate }) => `${place} ${candidate ?? ''}`);
 
-  it('are the violations that only one of them finds', () => {
-    expect(short(contractDifferences(told([at('/a'), at('/b')]), told([at('/b'), at('/c')])))).toEqual([
-      '/c newly-refused',
-      '/a newly-accepted',
+const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry[]> =>
+  (await gateway.services.ledger.snapshot()).entries;
+
+const differing = async (gateway: TestGateway) =>
+  (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);
+
+/** Waits until a metric series is above zero and returns its value. */
+async function counted(
+  gateway: TestGateway,
+  difference: string,
+  operation = 'listQuestions',
+  least = 1,
+): Promise<number> {
+  const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
+  // Each scrape also gives pending work a chance to run.
+  for (;;) {
+    const value = await gateway.metric(series);
+    if (value >= least) return value;
+  }
+}
+
+const tighter = () =>
+  overlayFile({ target: '$.components.schemas.Author.properties.reputation', update: { maximum: -1 } });
+
+describe('a shadow contract', () => {
+  it('reports what it would newly refuse in responses and changes nothing', async () => {
+    const gateway = await gatewayWith([tighter()]);
+    const answer = await gateway.call(QUESTIONS);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['contract-status']).toBe('conforming');
+    expect(await counted(gateway, 'newly-refused')).toBeGreaterThan(0);
+    const found = await differing(gateway);
+    expect(found[0]).toMatchObject({
+      operation: 'listQuestions',
+      check: 'responses',
+      direction: 'response',
+      status: 200,
+      keyword: 'maximum',
+      category: 'bounds',
+      candidate: 'newly-refused',
+    });
+    expect(
+      await gateway.metric(
+        'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds",accepted="false"}',
+      ),
+    ).toBe(0);
+    expect(await gateway.metric('portico_checks_total{check="responses",outcome="reported"}')).toBe(0);
+    expect(await gateway.metric('portico_http_requests_total{operation="listQuestions",status_class="2xx"}')).toBe(1);
+    expect(await gateway.metric('portico_upstream_answers_total{operation="listQuestions",status_class="2xx"}')).toBe(
+      1,
+    );
+  });
+
+  it('reports what it would newly refuse and newly accept in parameters', async () => {
+    const gateway = await gatewayWith([
+      overlayFile(
+        { target: '$.components.parameters.pageSize.schema', update: { maximum: 10 } },
+        {
+          target: `$.paths['${QUESTIONS}'].get.parameters`,
+          update: { name: 'space', in: 'query', 'x-provenance': 'inferred', schema: { type: 'string' } },
+        },
+      ),
+    ]);
+    expect((await gateway.call(`${QUESTIONS}?pageSize=20`)).status).toBe(200);
+    expect((await gateway.call(`${QUESTIONS}?space=1`)).status).toBe(400);
+    await counted(gateway, 'newly-refused');
+    await counted(gateway, 'newly-accepted');
+    const found = (await differing(gateway)).map(({ at, candidate, check }) => [at, candidate, check]);
+    expect(found).toContainEqual(['pageSize', 'newly-refused', 'requests']);
+    expect(found).toContainEqual(['space', 'newly-accepted', 'requests']);
+    expect(found).toHaveLength(2);
+  });
+
+  it('reports what it would newly refuse in bodies', async () => {
+    const gateway = await gatewayWith([
+      overlayFile({ target: '$.components.schemas.CommentWrite.properties.body', update: { maxLength: 3 } }),
+    ]);
+    const created = await gateway.call('/services/v2/node/1/comment.json', {
+      method: 'POST',
+      body: JSON.stringify({ body: 'longer than three' }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(created.json?.['code']).not.toBe('invalid_body');
+    await counted(gateway, 'newly-refused', 'createComment');
+    expect(await differing(gateway)).toMatchObject([
+      { operation: 'createComment', keyword: 'maxLength', direction: 'request' },
     ]);
   });
 
-  it('do not include where in the contract a violation is found', () => {
-    expect(contractDifferences(told([at('/a', 'one')]), told([at('/a', 'two')]))).toEqual([]);
+  it('counts a difference in every item of a body once', async () => {
+    const name = '$.components.schemas.CommentWrite.properties.recipients.items.properties.name';
+    const gateway = await gatewayWith([overlayFile({ target: name, update: { maxLength: 3 } })]);
+    const recipients = [7, 8, 9].map((id) => ({ id, name: 'longer than three', type: 'group' }));
+    await gateway.call('/services/v2/node/1/comment.json', {
+      method: 'POST',
+      body: JSON.stringify({ body: 'text', recipients }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await counted(gateway, 'newly-refused', 'createComment')).toBe(1);
+    expect(await differing(gateway)).toHaveLength(1);
   });
 
-  it('include that counted violations would be refused, and the reverse', () => {
-    expect(short(contractDifferences(told([], [at('/a')]), told([at('/a')])))).toEqual(['/a newly-refused']);
-    expect(short(contractDifferences(told([at('/a')]), told([], [at('/a')])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([], [at('/a')]), told([])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([]), told([], [at('/a')])))).toEqual(['/a newly-refused']);
+  it('reports operations that only one of the two contracts has', async () => {
+    const gateway = await gatewayWith([overlayFile({ target: "$.paths['/services/v2/idea.json']", remove: true })]);
+    await gateway.call('/services/v2/idea.json');
+    await counted(gateway, 'newly-refused', 'listIdeas');
+    expect(await differing(gateway)).toMatchObject([
+      { operation: 'listIdeas', check: 'undocumented', at: '/services/v2/idea.json', candidate: 'newly-refused' },
+    ]);
   });
 
-  it('leave out violations that were not collected', () => {
-    expect(short(contractDifferences(told([at('/a')], [], true), told([at('/b')])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([at('/a')]), told([at('/b')], [], true)))).toEqual(['/b newly-refused']);
+  it('reports such an operation in readable text, even if its path has a parameter', async () => {
+    const path = '/services/v2/topic/{topicId}/followers.json';
+    const gateway = await gatewayWith([overlayFile({ target: `$.paths['${path}']`, remove: true })]);
+    await gateway.call('/services/v2/topic/38/followers.json');
+    await counted(gateway, 'newly-refused', 'listTopicFollowers');
+    const at = '/services/v2/topic/*/followers.json';
+    expect(await differing(gateway)).toMatchObject([{ at, message: `only the live contract has GET ${at}` }]);
   });
 
-  it('do not modify their inputs', () => {
-    const one = Object.freeze(at('/a'));
-    contractDifferences(told([one]), told([]));
-    expect(one.candidate).toBeUndefined();
+  it('warns at startup about changes that reports will not show and targets that select nothing', async () => {
+    const nothing = overlayFile({ target: '$.components.schemas.Qestion', update: {} });
+    const changed = overlayFile({
+      target: `$.paths['${QUESTIONS}'].get['x-requires']`,
+      update: { permission: 'View analytics' },
+    });
+    const log = (await gatewayWith([nothing, changed])).log.join('');
+    expect(log).toContain('the shadow contract: selects nothing');
+    expect(log).toContain('the shadow contract changes x-requires of listQuestions, which reports will not show');
+    expect(log.match(/which reports will not show/g)).toHaveLength(1);
+  });
+
+  it('reports nothing if both verdicts are the same', async () => {
+    const gateway = await gatewayWith([overlayFile({ target: '$.info', update: { title: 'Another' } })]);
+    await gateway.call(QUESTIONS);
+    await gateway.call(`${QUESTIONS}?page=x`);
+    await gateway.call('/services/v2/nothing.json');
+    // The second gateway's comparison starts after those of the first gateway, so once it has finished, they have
+    // finished too.
+    const after = await gatewayWith([tighter()]);
+    await after.call(QUESTIONS);
+    await counted(after, 'newly-refused');
+    expect(await differing(gateway)).toEqual([]);
+  });
+
+  it('does not check stored responses again', async () => {
+    const gateway = await gatewayWith([tighter()], { cache: { enabled: true } });
+    await gateway.call(QUESTIONS);
+    const first = await counted(gateway, 'newly-refused');
+    expect((await gateway.call(QUESTIONS)).headers['cache-status']).toContain('hit');
+    await gateway.call(`${QUESTIONS}?page=2`);
+    expect(await counted(gateway, 'newly-refused', 'listQuestions', first + 1)).toBe(2 * first);
+  });
+
+  it('reports its configuration errors under its name together with those of the contract', async () => {
+    const file = overlayFile({ target: '$.components.schemas.Author', remove: true });
+    const other = overlayFile({ target: '$.info.title', remove: true });
+    await expect(
+      startTestGateway({
+        upstream: reference,
+        config: { contract: { overlays: [other], candidate: { overlays: [file] } } },
+      }),
+    ).rejects.toMatchObject({
+      faults: expect.arrayContaining([
+        expect.objectContaining({
+          source: file,
+          message: expect.stringMatching(/^the shadow contract: there is no component/) as string,
+        }),
+        expect.objectContaining({ source: other, message: expect.stringMatching(/^selects a string/) as string }),
+      ]) as unknown,
+    });
+  });
+
+  it('changes with a reload of its files, which names it', async () => {
+    const file = overlayFile({ target: '$.info', update: { title: 'Another' } });
+    const gateway = await gatewayWith([file]);
+    await gateway.call(QUESTIONS);
+    copyFileSync(tighter(), file);
+    const config = { cache: { enabled: false }, contract: { candidate: { overlays: [file] } } };
+    expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied', changed: ['the shadow contract'] });
+    await gateway.call(QUESTIONS);
+    expect(await counted(gateway, 'newly-refused')).toBeGreaterThan(0);
+    expect(await gateway.reload({ config: { cache: { enabled: false } } })).toMatchObject({
+      changed: ['contract.candidate.overlays', 'the shadow contract'],
+    });
+    expect(gateway.gateway.services.features.messages).toEqual({});
+  });
+
+  it('does not exist unless it is configured', async () => {
+    const gateway = await startTestGateway({ upstream: reference });
+    expect(gateway.gateway.services.features.messages).toEqual({});
+    expect(await gateway.metric('portico_candidate_dropped_total')).toBe(0);
   });
 });

@@ -29,7 +29,7 @@ import {
 import type { InspectedBody } from '../../upstream/response-body.ts';
 import type { ResponseFacts, Reply } from '../reply.ts';
 import type { ScannedResponse, ScanResponse } from '../scan-response.ts';
-import type { ShadowContract } from '../../../features/shadow-contract/shadow-contract.ts';
+import type { MessageObserver } from '../message-observer.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner, PlannedOperation } from '../stage.ts';
 import { endedEarly, recordCodingFault, recordServerError } from '../upstream-incident.ts';
@@ -45,8 +45,8 @@ export interface ValidateResponseServices {
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
   /**
-   * Scans the bytes of a response instead of parsing it. Undefined if the scanner is off, or if a learner or a shadow
-   * contract needs the parsed value.
+   * Scans the bytes of a response instead of parsing it. Undefined if the scanner is off, or if somebody observes the
+   * parsed values.
    */
   readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
@@ -56,8 +56,8 @@ export interface ValidateResponseServices {
     ((exchange: Exchange, operation: Operation, status: number, bytes: Buffer) => void) | undefined;
   /** Samples the structure of a parsed response. Undefined if the gateway does not learn from traffic. */
   readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
-  /** The shadow contract. Undefined if there is none. */
-  readonly shadow?: Pick<ShadowContract, 'responseReceived'> | undefined;
+  /** Sees every response that is parsed. Undefined if nobody observes parsed responses. */
+  readonly observeParsed?: MessageObserver['parsedResponse'] | undefined;
   /** Records the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
@@ -201,7 +201,7 @@ function parseBody(
   const json = parsedValue(parsed);
   const { status, mediaType, bytes } = response;
   services.sample?.(exchange, operation, status, json);
-  services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
+  services.observeParsed?.(exchange, operation, response, json);
   const isEmpty = bytes.length === 0;
   return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json, bytes }) };
 }

@@ -7,11 +7,11 @@ import type { PassingVerdict, UndocumentedVerdict } from './verdict.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
-  gateway: Pick<CompiledGateway, 'basePath' | 'shadow' | 'checks' | 'pathTemplate' | 'suggestPath'>,
+  gateway: Pick<CompiledGateway, 'basePath' | 'observeRequest' | 'checks' | 'pathTemplate' | 'suggestPath'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
-  gateway.shadow?.requestReceived(trace, arrival);
+  gateway.observeRequest?.(trace, arrival);
   const level = gateway.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported)
