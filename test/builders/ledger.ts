@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { HOUR_MS } from '../../src/lib/clock.ts';
 import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
 import type { Violation } from '../../src/engine/model/violation.ts';
 import type { LedgerBatch } from '../../src/features/ledger/ledger-batch.ts';
 import { createLedger, type LedgerParts } from '../../src/features/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
-import { openMemoryStore } from '../../src/features/ledger/store/memory-store.ts';
+import type { OpenedStore, StoreLimits } from '../../src/features/ledger/ledger-store.ts';
+import { openSqliteStore } from '../../src/features/ledger/store/sqlite/sqlite-store.ts';
+import { IN_MEMORY } from '../../src/lib/replace-file.ts';
 
 /** An instant at the start of an hour. */
 export const NOW = Date.UTC(2026, 4, 4, 10);
@@ -61,6 +64,13 @@ export const entryOf = (fingerprint: string, more: Partial<LedgerBatch['entries'
   ...more,
 });
 
+/** Opens a store in memory. Unlike the store of a gateway, it works in the calling thread. */
+export function memoryStore(limits: StoreLimits = { maxEntries: 1_000, retentionDays: 30 }): OpenedStore {
+  const callerKey = randomBytes(32).toString('hex');
+  const store = openSqliteStore(IN_MEMORY, { ...limits, maxBytes: 64 * 1024 * 1024 }, callerKey);
+  return { store, fingerprints: [], callerKey, isLasting: false };
+}
+
 /** Creates an in-memory ledger. */
 export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; retentionDays?: number } = {}) {
   const { maxEntries = 1_000, retentionDays = 30, ...rest } = parts;
@@ -69,7 +79,7 @@ export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; 
     kindOf: createKindOf(),
     operations: ['listQuestions', 'listIdeas'],
     release: 'one',
-    inMemory: openMemoryStore({ maxEntries, retentionDays }),
+    inMemory: memoryStore({ maxEntries, retentionDays }),
     ...rest,
   });
 }

@@ -1,6 +1,6 @@
 import { createLedger } from '../../src/features/ledger/record/create-ledger.ts';
 import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
-import { openMemoryStore } from '../../src/features/ledger/store/memory-store.ts';
+import { openLedgerInMemory } from '../../src/features/ledger/store/select-store.ts';
 import { openFileStore } from '../../src/features/ledger/store/sqlite/file-store.ts';
 import type { LedgerStore } from '../../src/features/ledger/ledger-store.ts';
 import { createTrace } from '../../src/engine/model/trace.ts';
@@ -24,7 +24,7 @@ const ledger = createLedger({
   kindOf: createKindOf(),
   operations: ['listQuestions'],
   release: 'one',
-  inMemory: openMemoryStore(limits),
+  inMemory: openLedgerInMemory(limits),
   async openStore() {
     const opened = await openFileStore(path, limits);
     const write: LedgerStore['write'] = async (batch) => {

@@ -1335,13 +1335,6 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'every key of a memo is remembered forever',
   },
   {
-    file: 'src/features/ledger/store/memory-store.ts',
-    find: 'if (hours.size > MAX_HOURS) mergeOldest(hours);',
-    replace: '',
-    test: 'test/features/ledger/store/memory-store.test.ts',
-    why: 'the hours of a release grow without bound',
-  },
-  {
     file: 'src/features/ledger/record/pending-counts.ts',
     find: 'hours.size < MAX_HOURS ? undefined : hours.values().next().value',
     replace: 'undefined',
@@ -1410,13 +1403,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'true',
     test: 'test/features/ledger/record/create-ledger.test.ts',
     why: 'background work counts as a caller',
-  },
-  {
-    file: 'src/features/ledger/store/memory-store.ts',
-    find: 'if (entry.lastSeenAt < before) stored.delete(fingerprint); else',
-    replace: '',
-    test: 'test/features/ledger/store/memory-store.test.ts',
-    why: 'violations remain in memory after the retention period',
   },
   {
     file: 'src/features/ledger/baseline-file.ts',

@@ -125,7 +125,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       '/cache/earlyRefresh',
       ...REDIS_KEYS.map((key) => `/redis/${key}`),
     ),
-    ...when(ledgerStore === 'memory', 'the ledger is stored in memory', '/ledger/maxBytes'),
     ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
   ];
 }

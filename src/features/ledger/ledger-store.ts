@@ -62,6 +62,8 @@ export interface OpenedStore {
   readonly fingerprints: readonly string[];
   /** The key for hashing callers. It is stored so that callers are still recognized after a restart. */
   readonly callerKey: string;
+  /** False if the data is lost when the store is closed. */
+  readonly isLasting: boolean;
 }
 
 /** Returns the start of the retention period, in epoch milliseconds. Entries last seen before that time are removed. */

@@ -64,7 +64,6 @@ describe('a setting that cannot have an effect causes a warning', () => {
       '/ladder/demote/enabled',
       ['ladder', 'checks: { responses: enforce }\nladder'],
     ],
-    ["ledger: { file: ':memory:', maxBytes: 2000000 }", '/ledger/maxBytes', [':memory:', 'a.db']],
     [
       'contract: { inferred: off }\ncomments: { visibilityOptions: { a: toModerators } }',
       '/comments/visibilityOptions',

@@ -12,11 +12,11 @@ import { LEDGER_DEFAULTS } from '../../../src/features/ledger/ledger-options.ts'
 import { LedgerStoreError } from '../../../src/features/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/features/ledger/record/fingerprint.ts';
 import { type LedgerLocation, type LedgerWriter } from '../../../src/features/ledger/store/select-store.ts';
-import { openMemoryStore } from '../../../src/features/ledger/store/memory-store.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
+import { memoryStore } from '../../builders/ledger.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { startTestGateway } from '../../builders/test-gateway.ts';
 
@@ -80,7 +80,7 @@ describe('the ledger of a gateway', () => {
       mayBeReplaced: false,
       open: (writer) => {
         writers.push(writer);
-        return Promise.resolve(openMemoryStore(LEDGER_DEFAULTS));
+        return Promise.resolve(memoryStore(LEDGER_DEFAULTS));
       },
       read: () => Promise.resolve(undefined),
       ...more,

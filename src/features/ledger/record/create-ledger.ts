@@ -158,7 +158,9 @@ export function createLedger(parts: LedgerParts): Ledger {
   return {
     async open() {
       if (parts.openStore === undefined) return;
+      const before = opened.store;
       opened = await parts.openStore();
+      if (opened.store !== before) await before.close();
       useCallerKey(opened.callerKey);
       entries = opened.fingerprints.length;
       remember(opened.fingerprints);
@@ -194,7 +196,8 @@ export function createLedger(parts: LedgerParts): Ledger {
       if (closed) return;
       closed = true;
       clearTimeout(timer);
-      await flush();
+      // A store that is lost on closing may not have started its thread yet.
+      await (opened.isLasting ? flush() : writing);
       await opened.store.close();
     },
   };
@@ -221,7 +224,7 @@ export interface Ledger extends LedgerReader {
    * counted under the new label.
    */
   configure(next: Pick<LedgerParts, 'release' | 'operations'>): void;
-  /** Writes the remaining data, then closes the store. */
+  /** Writes the remaining data if it would outlive the store, then closes the store. */
   close(): Promise<void>;
 }
 

@@ -81,9 +81,9 @@ export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStor
       string[],
       string[],
     ];
-    return { store, fingerprints: [...requests, ...responses], callerKey: key };
+    return { store, fingerprints: [...requests, ...responses], callerKey: key, isLasting: true };
   } catch {
-    return { store, fingerprints: [], callerKey };
+    return { store, fingerprints: [], callerKey, isLasting: true };
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { IN_MEMORY } from '../../../lib/replace-file.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../../engine/model/ledger-entry.ts';
@@ -8,8 +9,7 @@ import { redisHint } from '../../../engine/redis/redis-hint.ts';
 import { readRedisSecrets, type RedisOptions, usesRedis } from '../../../engine/redis/redis-options.ts';
 import type { LedgerOptions, LedgerStoreKind } from '../ledger-options.ts';
 import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
-import { openMemoryStore } from './memory-store.ts';
-import { openFileStore } from './sqlite/file-store.ts';
+import { createWorkerStore, openFileStore } from './sqlite/file-store.ts';
 
 /** The location where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
 export interface LedgerLocation {
@@ -142,9 +142,14 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
   };
 }
 
-/** Opens an in-memory ledger. Used until the configured store is open, and for the report at the end of a walk. */
-export function openLedgerInMemory(limits: LedgerOptions): OpenedStore {
-  return openMemoryStore(limits);
+/**
+ * Opens an in-memory ledger. Used until the configured store is open, and for the report at the end of a walk. Its
+ * database is in the ledger's thread, so SQLite is loaded only once something is written or read.
+ */
+export function openLedgerInMemory(limits: Omit<LedgerOptions, 'file'>): OpenedStore {
+  const callerKey = randomBytes(32).toString('hex');
+  const store = createWorkerStore({ path: IN_MEMORY, limits, callerKey });
+  return { store, fingerprints: [], callerKey, isLasting: false };
 }
 
 /**

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../../../src/features/ledger/record/create-ledger.ts';
-import { openMemoryStore } from '../../../../src/features/ledger/store/memory-store.ts';
 import { type LedgerStore, StoreUnavailable } from '../../../../src/features/ledger/ledger-store.ts';
 import { comparisonTrace, type Trace } from '../../../../src/engine/model/trace.ts';
 import { flatText, heldMemory } from '../../../builders/held-memory.ts';
-import { finished, ledgerWith, NOW } from '../../../builders/ledger.ts';
+import { finished, ledgerWith, memoryStore, NOW } from '../../../builders/ledger.ts';
 import { responseViolation } from '../../../builders/response-violation.ts';
 import { until } from '../../../builders/until.ts';
 
 const HOUR = 3_600_000;
-const LIMITS = { maxEntries: 1_000, retentionDays: 30 };
 const entriesOf = async (ledger: Ledger) => (await ledger.snapshot()).entries;
 const requestViolation = (at: string) =>
   responseViolation({ check: 'requests', direction: 'request', location: 'query', at });
@@ -218,7 +216,7 @@ describe('the ledger', () => {
 
 /** Records requests at the given times, and returns the hours written to the store with their request counts. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
-  const opened = openMemoryStore(LIMITS);
+  const opened = memoryStore();
   const written: (readonly [number, number])[] = [];
   const store: LedgerStore = {
     ...opened.store,
@@ -251,7 +249,7 @@ describe('hourly traffic counts', () => {
 
 describe('a ledger with a failing store', () => {
   it('counts what is lost, reports the outage once, and stores the count when the store works again', async () => {
-    const opened = openMemoryStore(LIMITS);
+    const opened = memoryStore();
     let broken = true;
     const store: LedgerStore = {
       ...opened.store,
@@ -276,7 +274,7 @@ describe('a ledger with a failing store', () => {
   });
 
   it('writes what it has recorded before it closes the store', async () => {
-    const opened = openMemoryStore(LIMITS);
+    const opened = memoryStore();
     const events: string[] = [];
     const store: LedgerStore = {
       ...opened.store,
@@ -286,7 +284,8 @@ describe('a ledger with a failing store', () => {
       },
       close: async () => void events.push('closed'),
     };
-    const ledger = ledgerWith({ inMemory: { ...opened, store } });
+    const ledger = ledgerWith({ openStore: () => Promise.resolve({ ...opened, isLasting: true, store }) });
+    await ledger.open();
     ledger.record(finished([responseViolation()]));
     await ledger.close();
     await ledger.close();
@@ -294,7 +293,7 @@ describe('a ledger with a failing store', () => {
   });
 
   it('writes the batch that failed and everything recorded since then, as soon as the store can be reached', async () => {
-    const opened = openMemoryStore(LIMITS);
+    const opened = memoryStore();
     let isAway = true;
     const write: LedgerStore['write'] = (batch) =>
       isAway ? Promise.reject(new StoreUnavailable('away')) : opened.store.write(batch);
@@ -308,7 +307,7 @@ describe('a ledger with a failing store', () => {
   });
 
   it('does not queue batches for a slow store', async () => {
-    const opened = openMemoryStore(LIMITS);
+    const opened = memoryStore();
     const waiting: (() => void)[] = [];
     const slow: LedgerStore = {
       ...opened.store,

@@ -14,15 +14,15 @@ import { type Thread, startThread } from './ledger-thread.ts';
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
     const callerKey = randomBytes(32).toString('hex');
-    return { store: createWorkerStore({ path, limits, callerKey }), fingerprints: [], callerKey };
+    return { store: createWorkerStore({ path, limits, callerKey }), fingerprints: [], callerKey, isLasting: true };
   }
   const { readStoredKeys } = await import('./ledger-database.ts');
   const known = readStoredKeys(path);
-  return { ...known, store: createWorkerStore({ path, limits, callerKey: known.callerKey }) };
+  return { ...known, store: createWorkerStore({ path, limits, callerKey: known.callerKey }), isLasting: true };
 }
 
 /**
- * Creates a store whose file is written by a separate thread. The first task starts the thread, so an idle gateway has
+ * Creates a store whose database is used by a separate thread. The first task starts the thread, so an idle gateway has
  * no ledger thread. If the thread ends, the next task starts a new one.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {

@@ -16,6 +16,7 @@ import {
 } from '../../../../engine/model/ledger-entry.ts';
 import type { EntryFacts } from '../../ledger-batch.ts';
 import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
+import { IN_MEMORY } from '../../../../lib/replace-file.ts';
 import { hourOf } from '../../../../lib/clock.ts';
 import type { ReleaseStatistics } from '../../../../engine/model/release-statistics.ts';
 import { estimateDistinct } from '../../../../lib/distinct-count.ts';
@@ -30,13 +31,13 @@ const BUSY_MS = 5_000;
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger file for writing. Creates the folder, the file and the tables if necessary. Throws `LedgerStoreError`
- * if the file is unusable. `callerKey` is the key for hashing callers. It is stored in new tables and is random by
+ * Opens a ledger file, or a database in memory, for writing. Creates the folder, the file and the tables if necessary.
+ * Throws `LedgerStoreError` if the file is unusable. `callerKey` is the key for hashing callers. It is stored in new tables and is random by
  * default.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
   return convertFileErrors(path, () => {
-    beginFile(path);
+    if (path !== IN_MEMORY) beginFile(path);
     const database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
       if (isEmpty(database)) createTables(database, path, callerKey);

@@ -27,7 +27,7 @@ export type WorkerResponse =
   | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
   | { readonly id: number; readonly failure: string };
 
-// A separate thread writes the ledger file, so that no request has to wait for the disk.
+// A separate thread uses the database, so that no request has to wait for the disk or for SQLite.
 const { path, limits, callerKey } = workerData as WorkerStart;
 const store = openSqliteStore(path, limits, callerKey);
 

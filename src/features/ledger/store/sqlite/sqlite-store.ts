@@ -1,4 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
+import { IN_MEMORY } from '../../../../lib/replace-file.ts';
 import { openSqliteFile, type FileLimits, type SqliteFile } from './sqlite-file.ts';
 import type { LedgerStore } from '../../ledger-store.ts';
 
@@ -14,7 +15,7 @@ interface Opened {
 }
 
 /**
- * Opens a store in an SQLite file, in the calling thread. Throws `LedgerStoreError`. If the file is later removed or
+ * Opens a store in an SQLite file or in memory, in the calling thread. Throws `LedgerStoreError`. If the file is later removed or
  * replaced, the next batch is written to a new file at the original path, because other processes cannot read a removed
  * file.
  */
@@ -62,6 +63,7 @@ function closeMoved({ file, companions }: Opened): void {
 const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
 function inodeOf(path: string): string | undefined {
+  if (path === IN_MEMORY) return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? undefined : `${stats.dev} ${stats.ino}`;
 }

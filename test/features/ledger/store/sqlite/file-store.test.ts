@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { openLedgerFile } from '../../../../../src/features/ledger/store/sqlite/open-ledger-file.ts';
 import { createWorkerStore, openFileStore } from '../../../../../src/features/ledger/store/sqlite/file-store.ts';
+import { IN_MEMORY } from '../../../../../src/lib/replace-file.ts';
 import { finished, ledgerWith, NOW } from '../../../../builders/ledger.ts';
 import type { RecordingLine } from '../../../../builders/recording-process.ts';
 import { responseViolation } from '../../../../builders/response-violation.ts';
@@ -19,6 +20,10 @@ const nextFile = () => join(folder, `${(files += 1)}.db`);
 
 ledgerStoreContract('a thread with a file', (limits) =>
   createWorkerStore({ path: nextFile(), limits: { ...LIMITS, ...limits } }),
+);
+
+ledgerStoreContract('a thread with a database in memory', (limits) =>
+  createWorkerStore({ path: IN_MEMORY, limits: { ...LIMITS, ...limits } }),
 );
 
 describe('the ledger thread', () => {

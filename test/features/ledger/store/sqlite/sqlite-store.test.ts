@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LedgerStore } from '../../../../../src/features/ledger/ledger-store.ts';
 import type { LedgerBatch } from '../../../../../src/features/ledger/ledger-batch.ts';
 import { openSqliteStore } from '../../../../../src/features/ledger/store/sqlite/sqlite-store.ts';
+import { IN_MEMORY } from '../../../../../src/lib/replace-file.ts';
 import { NOW } from '../../../../builders/ledger.ts';
 import { tempFolder } from '../../../../builders/temp-folder.ts';
 import { ledgerStoreContract } from '../../../../interfaces/ledger-store.contract.ts';
@@ -17,6 +18,8 @@ let files = 0;
 const nextFile = () => join(folder, `${(files += 1)}.db`);
 
 ledgerStoreContract('SQLite', (limits) => openSqliteStore(nextFile(), { ...LIMITS, ...limits }));
+
+ledgerStoreContract('SQLite in memory', (limits) => openSqliteStore(IN_MEMORY, { ...LIMITS, ...limits }));
 
 const entryOf = (fingerprint: string, hour: number): LedgerBatch['entries'][number] => ({
   facts: {
