@@ -4,7 +4,7 @@ import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
 import type { Violation } from '../../src/engine/model/violation.ts';
 import type { LedgerBatch } from '../../src/features/ledger/ledger-batch.ts';
 import { createLedger, type LedgerParts } from '../../src/features/ledger/record/create-ledger.ts';
-import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
+import { createKindOf } from '../../src/engine/model/violation-kind.ts';
 import type { OpenedStore, StoreLimits } from '../../src/features/ledger/ledger-store.ts';
 import { openSqliteStore } from '../../src/features/ledger/store/sqlite/sqlite-store.ts';
 import { IN_MEMORY } from '../../src/lib/replace-file.ts';

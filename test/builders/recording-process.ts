@@ -1,5 +1,5 @@
 import { createLedger } from '../../src/features/ledger/record/create-ledger.ts';
-import { createKindOf } from '../../src/features/ledger/record/fingerprint.ts';
+import { createKindOf } from '../../src/engine/model/violation-kind.ts';
 import { openLedgerInMemory } from '../../src/features/ledger/store/select-store.ts';
 import { openFileStore } from '../../src/features/ledger/store/sqlite/file-store.ts';
 import type { LedgerStore } from '../../src/features/ledger/ledger-store.ts';

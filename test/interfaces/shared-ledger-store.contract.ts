@@ -1,11 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  type LedgerStore,
-  type OpenedStore,
-  type StoreState,
-  StoreUnavailable,
-} from '../../src/features/ledger/ledger-store.ts';
+import { LedgerUnavailable } from '../../src/engine/model/ledger-entry.ts';
+import type { LedgerStore, OpenedStore, StoreState } from '../../src/features/ledger/ledger-store.ts';
 import type { LedgerBatch } from '../../src/features/ledger/ledger-batch.ts';
 import type { Ledger } from '../../src/features/ledger/record/create-ledger.ts';
 import type { LedgerWriter } from '../../src/features/ledger/store/select-store.ts';
@@ -53,7 +49,7 @@ async function writeOnceReachable(store: LedgerStore, one: LedgerBatch): Promise
   try {
     return await store.write(one);
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
+    if (!(error instanceof LedgerUnavailable)) throw error;
     await wait(10);
     return writeOnceReachable(store, one);
   }
@@ -166,8 +162,8 @@ export function sharedLedgerContract(
       ledger.record(finished([responseViolation()]));
       await ledger.flush();
       ledger.record(finished([responseViolation()]));
-      expect(failures).toEqual([expect.any(StoreUnavailable)]);
-      await expect(ledger.snapshot()).rejects.toThrow(StoreUnavailable);
+      expect(failures).toEqual([expect.any(LedgerUnavailable)]);
+      await expect(ledger.snapshot()).rejects.toThrow(LedgerUnavailable);
       server.thaw();
       await untilRequests(ledger, 3);
       expect(await ledger.snapshot()).toMatchObject({ entries: [{ count: 3 }], dropped: 0 });

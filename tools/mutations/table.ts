@@ -1364,16 +1364,16 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/ledger/record/create-ledger.ts',
-    find: 'error instanceof StoreUnavailable && !closed',
-    replace: 'error instanceof StoreUnavailable && closed',
+    find: 'error instanceof LedgerUnavailable && !closed',
+    replace: 'error instanceof LedgerUnavailable && closed',
     test: 'test/features/ledger/store/redis-store.test.ts',
     why: 'what is recorded while Redis is away is lost',
   },
   {
-    file: 'src/features/ledger/record/fingerprint.ts',
+    file: 'src/engine/model/violation-kind.ts',
     find: 'next = (next + 1) % MAX_RECENT;',
     replace: 'next += 1;',
-    test: 'test/features/ledger/record/fingerprint.test.ts',
+    test: 'test/engine/model/violation-kind.test.ts',
     why: 'every violation object is remembered forever',
   },
   {

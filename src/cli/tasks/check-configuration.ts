@@ -1,6 +1,6 @@
 import type { Settings } from '../../engine/config/settings.ts';
-import type { BaselineFile } from '../../features/ledger/baseline-file.ts';
 import { ledgerAt } from '../../features/ledger/store/select-store.ts';
+import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { isOutage } from '../../engine/model/ledger-entry.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
@@ -35,7 +35,7 @@ export async function checkConfiguration(line: CommandLine, io: CommandIo): Prom
  */
 async function outageWarnings(
   { ledger, redis }: Settings,
-  baseline: BaselineFile | undefined,
+  baseline: Pick<AcceptedViolations, 'file' | 'read'> | undefined,
 ): Promise<readonly Fault[]> {
   const accepted = baseline?.read().accepted ?? [];
   if (baseline === undefined || accepted.length === 0) return [];

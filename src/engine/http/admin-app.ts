@@ -7,9 +7,9 @@ import type { ReloadResult } from '../config/load-settings.ts';
 import { adminRequestFields, logAdminRequests } from './admin-log.ts';
 import { reloadNote } from '../config/reload-note.ts';
 import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
-import { StoreUnavailable } from '../../features/ledger/ledger-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
+import { LedgerUnavailable } from '../model/ledger-entry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { auditEntryJson } from '../../features/trail/audit-entry.ts';
@@ -126,7 +126,7 @@ function purge(services: AdminAppServices): RequestHandler {
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
-    if (error instanceof StoreUnavailable && !res.headersSent) {
+    if (error instanceof LedgerUnavailable && !res.headersSent) {
       res.status(503).json({ error: 'The shared ledger cannot be read, because its server is unavailable.' });
       return;
     }

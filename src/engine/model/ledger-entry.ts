@@ -188,7 +188,13 @@ export interface LedgerSnapshot {
 
 /** Reads snapshots from the ledger of a running gateway or from a ledger file. */
 export interface LedgerReader {
+  /** Rejects with `LedgerUnavailable` if the records cannot currently be reached. */
   snapshot(query?: LedgerQuery): Promise<LedgerSnapshot>;
+}
+
+/** The error for records that are shared with other processes and cannot currently be reached. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable';
 }
 
 /** Returns the snapshot of an empty ledger. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { Contract } from '../contract/load-contract.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
-import type { BaselineFile } from '../../features/ledger/baseline-file.ts';
+import type { AcceptedViolations } from '../model/acceptance.ts';
 import type { Checks } from '../model/checks.ts';
 import type { PlannedOperation } from './stage.ts';
 import type { UpstreamAddress } from '../upstream/upstream-url.ts';
@@ -50,9 +50,9 @@ function storableVerdict({ store }: OperationCacheOptions, { responses }: Checks
   return store === 'wellFormed' && responses === 'enforce' ? 'accepted' : store;
 }
 
-/** Returns a digest of the violations accepted in the baseline. */
-export function digestOfAccepted(baseline: BaselineFile | undefined): string {
-  const accepted = baseline?.read().accepted ?? [];
+/** Returns a digest of the accepted violations. */
+export function digestOfAccepted(violations: Pick<AcceptedViolations, 'read'> | undefined): string {
+  const accepted = violations?.read().accepted ?? [];
   return digest(accepted.map(({ fingerprint, expires }) => `${fingerprint} ${expires ?? ''}`).sort());
 }
 

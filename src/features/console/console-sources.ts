@@ -3,9 +3,9 @@ import type { InventoryQuery, PageInventory } from '../../engine/cache/page-inve
 import type { ReloadResult } from '../../engine/config/load-settings.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { Ladder } from '../levels/ladder/create-ladder.ts';
-import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CheckName } from '../../engine/model/checks.ts';
+import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import type { LedgerEntry, LedgerReader } from '../../engine/model/ledger-entry.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Overrides } from '../levels/overrides/create-overrides.ts';
@@ -41,7 +41,7 @@ export interface ConsoleSources {
   readonly traffic: TrafficHistory;
   readonly ledger: LedgerReader;
   /** The baseline. Undefined if none is configured. Each read returns the current entries. */
-  readonly baseline: Pick<BaselineFile, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
+  readonly baseline: Pick<AcceptedViolations, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
   /** Returns the location in the contract that a ledger entry's violation refers to. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
   readonly ladder: Pick<Ladder, 'rows'> & {

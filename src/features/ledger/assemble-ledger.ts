@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../engine/config/settings.ts';
-import { LedgerStoreError, type OpenedStore, StoreUnavailable } from './ledger-store.ts';
+import { LedgerUnavailable } from '../../engine/model/ledger-entry.ts';
+import { LedgerStoreError, type OpenedStore } from './ledger-store.ts';
 import { createLedger, type Ledger } from './record/create-ledger.ts';
-import type { KindOf } from './record/fingerprint.ts';
+import type { KindOf } from '../../engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter, openLedgerInMemory } from './store/select-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
@@ -31,7 +32,7 @@ export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'co
     inMemory,
     openStore: () => openStore(settings, parts, inMemory),
     onLost(error) {
-      if (error instanceof StoreUnavailable)
+      if (error instanceof LedgerUnavailable)
         logger.warn('the shared ledger cannot be reached: counts are stored in memory until it can');
       else logger.warn({ err: error }, 'the ledger cannot be written: violations are being dropped');
     },

@@ -6,33 +6,23 @@ import { fileReason } from '../../lib/file-reason.ts';
 import { replaceFile } from '../../lib/replace-file.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { readYaml } from '../../lib/read-yaml.ts';
+import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import type { BaselineChange } from '../../engine/model/change-log.ts';
 import { type Fault, StartFault, syntaxFaults } from '../../engine/model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../../engine/model/ledger-entry.ts';
 
 /** The baseline file of a running gateway. */
-export interface BaselineFile {
-  readonly file: string;
+export interface BaselineFile extends AcceptedViolations {
   /** True if the file did not exist at startup, so no violations are accepted yet. */
   readonly missing: boolean;
-  /** Returns all entries, including expired ones. */
-  read(): Baseline;
   /** Returns the expired entries. `now` is in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];
-  /** Returns whether an unexpired entry accepts this fingerprint. `now` is in epoch milliseconds. */
-  isAccepted(fingerprint: string, now: number): boolean;
-  /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
-  accept(accepted: AcceptedViolation): Promise<void>;
   /**
    * Applies a change made by another gateway or process. The change takes effect immediately. `isWriter` is false if
    * another process writes the change to the file. If this process must write the change but cannot, the promise is
    * rejected and the change lasts only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
-  /** Calls `listener` after every change to the accepted violations. */
-  onChange(listener: () => void): void;
-  /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
-  withdraw(fingerprint: string): Promise<boolean>;
 }
 
 /**

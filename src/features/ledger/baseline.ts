@@ -1,31 +1,7 @@
 import type { Logger } from 'pino';
-import type { IsAccepted } from '../levels/ladder/ladder-rows.ts';
 import type { BaselineFile } from './baseline-file.ts';
-import type { KindOf } from './record/fingerprint.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange } from '../../engine/model/change-log.ts';
-import { isOutage } from '../../engine/model/ledger-entry.ts';
-import type { Violation } from '../../engine/model/violation.ts';
-
-/** Looks up violations in the baseline. */
-export interface Acceptance {
-  /** Returns whether the baseline accepts a violation. `status` is the upstream's response status. */
-  readonly isAccepted: (operation: string | undefined, status: number | undefined, violation: Violation) => boolean;
-  /** Returns whether the baseline accepts a ledger entry. */
-  readonly accepts: IsAccepted;
-}
-
-/** Creates the functions that look up violations. Without a baseline, no violation is accepted. */
-export function createAcceptance(baseline: BaselineFile | undefined, kindOf: KindOf, clock: Clock): Acceptance {
-  const accepts: IsAccepted = (entry) =>
-    baseline !== undefined && !isOutage(entry) && baseline.isAccepted(entry.fingerprint, clock());
-  const isAccepted: Acceptance['isAccepted'] = (operation, upstreamStatus, violation) => {
-    if (baseline === undefined) return false;
-    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
-    return accepts({ fingerprint, check: violation.check, status });
-  };
-  return { accepts, isAccepted };
-}
 
 /**
  * Returns a function that applies baseline changes that operators make on other gateways. Changes made before this

@@ -13,14 +13,6 @@ export interface StoreState {
 }
 
 /**
- * The error for a store that cannot currently be reached. The caller must write the same batch again later. If the
- * store has already added the batch, it recognizes the batch number.
- */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
-}
-
-/**
  * The error for a store that cannot be opened because it is missing, unusable or not a ledger of this version. The
  * message and the suggested fix are written for the person who configured the store.
  */
@@ -46,11 +38,12 @@ export interface StoreLimits {
 /** The storage behind a ledger. */
 export interface LedgerStore {
   /**
-   * Stores a batch completely or not at all. If the promise is rejected with `StoreUnavailable`, the outcome is
-   * unknown. If it is rejected with any other error, nothing was stored.
+   * Stores a batch completely or not at all. If the promise is rejected with `LedgerUnavailable`, the outcome is
+   * unknown, so the caller must write the same batch again later: a store that has already added it recognizes its
+   * number. If the promise is rejected with any other error, nothing was stored.
    */
   write(batch: LedgerBatch): Promise<StoreState>;
-  /** Returns the stored data that matches the query. Rejects with `StoreUnavailable` if the store cannot be reached. */
+  /** Returns the stored data that matches the query. Rejects with `LedgerUnavailable` if the store cannot be reached. */
   read(query: LedgerQuery, takenAt: number): Promise<LedgerSnapshot>;
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { packageRoot } from '../../../src/lib/package-root.ts';
 import { assembleGateway, createGateway } from '../../../src/gateway.ts';
 import { LEDGER_DEFAULTS } from '../../../src/features/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../src/features/ledger/ledger-store.ts';
-import { createKindOf } from '../../../src/features/ledger/record/fingerprint.ts';
+import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter } from '../../../src/features/ledger/store/select-store.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { LedgerEntry, LedgerReader } from '../../model/ledger-entry.ts';
 import { RELEASE_DRIFT } from '../../model/violation.ts';
 import { withLatestDrift } from '../../../workbench/report/release-drift.ts';
-import type { Acceptance } from '../../../features/ledger/baseline.ts';
+import type { Acceptance } from '../../model/acceptance.ts';
 
 /** The dependencies of the comparison of releases. */
 interface DriftWatchParts {

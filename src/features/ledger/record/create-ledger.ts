@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import { boundedMemo } from '../../../lib/bounded-maps.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { distinctPlace } from '../../../lib/distinct-count.ts';
-import type { LedgerReader } from '../../../engine/model/ledger-entry.ts';
+import { type LedgerReader, LedgerUnavailable } from '../../../engine/model/ledger-entry.ts';
 import type { FieldPresence } from '../../../engine/model/release-statistics.ts';
 import type { Trace } from '../../../engine/model/trace.ts';
 import type { Violation } from '../../../engine/model/violation.ts';
-import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
+import type { OpenedStore } from '../ledger-store.ts';
 import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';
-import type { KindOf } from './fingerprint.ts';
+import type { KindOf } from '../../../engine/model/violation-kind.ts';
 import { createShownText } from '../../../engine/privacy/shown-text.ts';
 import { createReleaseCounts } from './release-counts.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
@@ -26,7 +26,7 @@ export interface LedgerParts {
   /** Opens the configured store. Undefined if the ledger is configured to use only memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
   /**
-   * Called when writing fails, once per outage. If the error is `StoreUnavailable`, nothing is lost yet, because the
+   * Called when writing fails, once per outage. If the error is `LedgerUnavailable`, nothing is lost yet, because the
    * batch will be written later.
    */
   readonly onLost?: ((error: unknown) => void) | undefined;
@@ -125,7 +125,7 @@ export function createLedger(parts: LedgerParts): Ledger {
       if (!failing) parts.onLost?.(error);
       failing = true;
       // Until the batch is written, new data is added to the pending counts, which are limited in size.
-      if (error instanceof StoreUnavailable && !closed) unwritten = batch;
+      if (error instanceof LedgerUnavailable && !closed) unwritten = batch;
       else {
         unwritten = undefined;
         unsavedDrops += batch.dropped;

@@ -5,7 +5,7 @@ import type { CheckVerdict, Trace } from '../../../engine/model/trace.ts';
 import type { Violation } from '../../../engine/model/violation.ts';
 import { shownText } from '../../../engine/privacy/shown-text.ts';
 import { type EntryDelta, type EntryFacts, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
-import type { ViolationKind } from './fingerprint.ts';
+import type { ViolationKind } from '../../../engine/model/violation-kind.ts';
 
 /** One occurrence of a violation. */
 interface Occurrence {

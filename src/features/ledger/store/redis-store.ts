@@ -9,6 +9,7 @@ import {
   type LedgerSample,
   type LedgerQuery,
   type LedgerSnapshot,
+  LedgerUnavailable,
   type OperationTraffic,
   type ReplicaTraffic,
   checksOf,
@@ -30,7 +31,6 @@ import {
   retentionStart,
   type StoreLimits,
   type StoreState,
-  StoreUnavailable,
 } from '../ledger-store.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
 import {
@@ -87,7 +87,7 @@ export async function openRedisStore(parts: RedisStoreParts): Promise<OpenedStor
   }
 }
 
-/** Reads the ledger once, after waiting for the connection. Rejects with `StoreUnavailable`. */
+/** Reads the ledger once, after waiting for the connection. Rejects with `LedgerUnavailable`. */
 export async function openRedisReader(redis: Redis, waitMs: number, query: LedgerQuery): Promise<LedgerSnapshot> {
   await untilAvailable(redis, waitMs);
   return readSnapshot(createRun(redis), query, systemClock());
@@ -132,7 +132,7 @@ function createRun(redis: Redis): Run {
     } catch (error) {
       // After `ERR`, `WRONGTYPE` or `NOPERM`, the server would refuse the same script again, so it is not retried.
       if (error instanceof RedisUnavailable && /^(?:ERR|WRONGTYPE|NOPERM)$/.test(error.message)) throw error;
-      throw new StoreUnavailable('the shared ledger cannot be reached', { cause: error });
+      throw new LedgerUnavailable('the shared ledger cannot be reached', { cause: error });
     }
   };
 }

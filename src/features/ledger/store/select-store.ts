@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { IN_MEMORY } from '../../../lib/replace-file.ts';
-import type { LedgerQuery, LedgerSnapshot } from '../../../engine/model/ledger-entry.ts';
+import { type LedgerQuery, type LedgerSnapshot, LedgerUnavailable } from '../../../engine/model/ledger-entry.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { StartFault } from '../../../engine/model/fault.ts';
 import { connectRedis, type Redis, RedisUnavailable } from '../../../engine/redis/connect-redis.ts';
 import { redisHint } from '../../../engine/redis/redis-hint.ts';
 import { readRedisSecrets, type RedisOptions, usesRedis } from '../../../engine/redis/redis-options.ts';
 import type { LedgerOptions, LedgerStoreKind } from '../ledger-options.ts';
-import { type OpenedStore, StoreUnavailable } from '../ledger-store.ts';
+import type { OpenedStore } from '../ledger-store.ts';
 import { createWorkerStore, openFileStore } from './sqlite/file-store.ts';
 
 /** The location where a ledger is stored. The gateway and the commands open a ledger only through this interface. */
@@ -130,7 +130,7 @@ function ledgerInRedis(limits: LedgerOptions, options: RedisOptions | undefined)
       try {
         return await openRedisReader(redis, options.connectTimeoutMs, query);
       } catch (error) {
-        if (error instanceof StoreUnavailable)
+        if (error instanceof LedgerUnavailable)
           throw redisFault(`the server cannot be reached, so the ledger cannot be read: ${redisHint(reason)}`);
         if (error instanceof RedisUnavailable)
           throw redisFault(`the server refuses to read the ledger: ${redisHint(error.message)}`);

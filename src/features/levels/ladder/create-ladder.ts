@@ -1,19 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, HOUR_MS } from '../../../lib/clock.ts';
+import type { IsAccepted } from '../../../engine/model/acceptance.ts';
 import type { CheckName, Checks } from '../../../engine/model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../../../engine/model/ledger-entry.ts';
 import type { Trace } from '../../../engine/model/trace.ts';
 import { checkedResponse, createRefusalWatch, createResponseWindows, type RefusalAlert } from './traffic-watch.ts';
 import type { LadderFile } from './ladder-file.ts';
 import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
-import {
-  type ConfiguredLevels,
-  countsOf,
-  effectiveChecks,
-  type IsAccepted,
-  type LadderRow,
-  ladderRows,
-} from './ladder-rows.ts';
+import { type ConfiguredLevels, countsOf, effectiveChecks, type LadderRow, ladderRows } from './ladder-rows.ts';
 import {
   type LadderState,
   type LadderStep,

@@ -1,4 +1,5 @@
 import { ERRORS } from '../../../engine/errors/catalogue.ts';
+import type { IsAccepted } from '../../../engine/model/acceptance.ts';
 import type { CheckLevel, CheckName, Checks, JudgedName } from '../../../engine/model/checks.ts';
 import {
   type LedgerEntry,
@@ -204,9 +205,6 @@ function periodWords(ms: number): string {
   if (minutes >= 2880) return `${Math.round(minutes / 1440)} d`;
   return minutes >= 120 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
 }
-
-/** Returns whether the baseline accepts a violation. */
-export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
 
 /**
  * Returns the results in a snapshot for one check of one operation, across all releases. A response counts as passed

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../../../src/features/ledger/record/create-ledger.ts';
-import { type LedgerStore, StoreUnavailable } from '../../../../src/features/ledger/ledger-store.ts';
+import { LedgerUnavailable } from '../../../../src/engine/model/ledger-entry.ts';
+import type { LedgerStore } from '../../../../src/features/ledger/ledger-store.ts';
 import { comparisonTrace, type Trace } from '../../../../src/engine/model/trace.ts';
 import { flatText, heldMemory } from '../../../builders/held-memory.ts';
 import { finished, ledgerWith, memoryStore, NOW } from '../../../builders/ledger.ts';
@@ -296,7 +297,7 @@ describe('a ledger with a failing store', () => {
     const opened = memoryStore();
     let isAway = true;
     const write: LedgerStore['write'] = (batch) =>
-      isAway ? Promise.reject(new StoreUnavailable('away')) : opened.store.write(batch);
+      isAway ? Promise.reject(new LedgerUnavailable('away')) : opened.store.write(batch);
     const ledger = ledgerWith({ inMemory: { ...opened, store: { ...opened.store, write } } });
     ledger.record(finished([responseViolation()]));
     await ledger.flush();

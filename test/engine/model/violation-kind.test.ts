@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createKindOf } from '../../../../src/features/ledger/record/fingerprint.ts';
-import type { Violation } from '../../../../src/engine/model/violation.ts';
+import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
+import type { Violation } from '../../../src/engine/model/violation.ts';
 
 const violation: Violation = {
   check: 'responses',

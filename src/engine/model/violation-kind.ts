@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { boundedMemo } from '../../../lib/bounded-maps.ts';
-import { placeText } from '../../../engine/privacy/path-text.ts';
-import type { Violation } from '../../../engine/model/violation.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
+import { placeText } from '../privacy/path-text.ts';
+import type { Violation } from './violation.ts';
 
 /** The properties that identify a violation. They are the same for all occurrences of the violation. */
 export interface ViolationKind {

@@ -1,0 +1,43 @@
+import type { Clock } from '../../lib/clock.ts';
+import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from './ledger-entry.ts';
+import type { KindOf } from './violation-kind.ts';
+import type { Violation } from './violation.ts';
+
+/** The violations that operators have accepted. Undefined in its place means that none is accepted. */
+export interface AcceptedViolations {
+  /** Returns all entries, including expired ones. */
+  read(): Baseline;
+  /** Returns whether an unexpired entry accepts this fingerprint. `now` is in epoch milliseconds. */
+  isAccepted(fingerprint: string, now: number): boolean;
+  /** Calls `listener` after every change to the accepted violations. */
+  onChange(listener: () => void): void;
+  /** The file that contains the entries. */
+  readonly file: string;
+  /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
+  accept(accepted: AcceptedViolation): Promise<void>;
+  /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
+  withdraw(fingerprint: string): Promise<boolean>;
+}
+
+/** Returns whether a recorded violation is accepted. */
+export type IsAccepted = (entry: Pick<LedgerEntry, 'fingerprint' | 'check' | 'status'>) => boolean;
+
+/** Looks up violations among the accepted ones. */
+export interface Acceptance {
+  /** Returns whether a violation is accepted. `status` is the upstream's response status. */
+  readonly isAccepted: (operation: string | undefined, status: number | undefined, violation: Violation) => boolean;
+  /** Returns whether a ledger entry is accepted. */
+  readonly accepts: IsAccepted;
+}
+
+/** Creates the functions that look up violations. An outage is never accepted. */
+export function createAcceptance(accepted: AcceptedViolations | undefined, kindOf: KindOf, clock: Clock): Acceptance {
+  const accepts: IsAccepted = (entry) =>
+    accepted !== undefined && !isOutage(entry) && accepted.isAccepted(entry.fingerprint, clock());
+  const isAccepted: Acceptance['isAccepted'] = (operation, upstreamStatus, violation) => {
+    if (accepted === undefined) return false;
+    const { fingerprint, status } = kindOf(operation, upstreamStatus, violation);
+    return accepts({ fingerprint, check: violation.check, status });
+  };
+  return { accepts, isAccepted };
+}
