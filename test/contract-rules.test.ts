@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contractFolder, type ResponseVariant } from '../src/engine/contract/contract-files.ts';
-import { PROFILE } from '../src/profile.ts';
 import {
   type MediaTypeObject,
   type OperationObject,
@@ -571,32 +570,9 @@ describe('docs/contract.md', () => {
     expect([...namesIn(page)].toSorted()).toEqual([...namesIn(extensions)].toSorted());
   });
 
-  it('lists every operation with its number', () => {
-    const rows = [...page.matchAll(/^\| (\d+|—) \| `(\w+)` \| `(\w+) (\S+)` \| (.+) \|$/gm)].map(
-      ([, ...cells]) => cells,
-    );
-    const listed = contract.operations.map(({ row, id, method, path, summary }) => [
-      `${row ?? '—'}`,
-      id,
-      method,
-      path,
-      summary,
-    ]);
-    expect(rows.map(String).toSorted()).toEqual(listed.map(String).toSorted());
-  });
-
   it('describes extensions that the document or the generated schemas use', () => {
     const used = namesIn(text).union(namesIn(JSON.stringify([...contract.schemas.values()])));
     const unused = [...namesIn(extensions)].filter((name) => !used.has(name));
     expect(unused).toEqual([]);
-  });
-
-  it('describes every rule in the words of the API docs, and no other rule', () => {
-    const described = [...PROFILE.semanticRules, ...PROFILE.requestRules].map(({ name, description }) => [
-      name,
-      description,
-    ]);
-    const rows = [...page.matchAll(/^\| `([a-z-]+)` \| [^|]+ \| (.+) \|$/gm)].map(([, ...cells]) => cells);
-    expect(rows).toEqual(described);
   });
 });

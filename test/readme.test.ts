@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
@@ -6,22 +5,12 @@ import { MODE_NAMES, type ModeName, MODES } from '../src/engine/model/modes.ts';
 import { compileUndocumentedPolicy } from '../src/engine/pipeline/undocumented/policy.ts';
 import { writeEveryStage } from './builders/every-stage.ts';
 import { processIoOf } from './cli/process-io-of.ts';
-import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const readme = readText('README.md');
 /** The pages whose shell blocks contain only commands that exit on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
-
-/** The opening of docs/cli.md. */
-const CLI_PAGE = `# Commands
-
-This page is generated from the program's help text, and a test compares the two. In a checkout, run
-\`npm run -s portico -- COMMAND\`; if the package is installed, run \`portico COMMAND\`. The exit code is 0 for success, 1
-for configuration errors and failures, and 2 for usage errors. [cli.schema.json](cli.schema.json) describes the output
-of \`--format json\`.
-`;
 
 /** Runs a command in the repository root, with only the repository's own configuration, and returns its output. */
 async function portico(...args: readonly string[]): Promise<string> {
@@ -58,18 +47,6 @@ describe('the commands of the documentation', () => {
   it('are exactly those that the README lists', () => {
     const documented = tableBy(sectionOf(readme, 'Commands'), 'command').map((row) => row['command']);
     expect(documented).toEqual(COMMANDS.map((command) => command.name));
-  });
-
-  it('are shown with their help in docs/cli.md', async () => {
-    const sections = await Promise.all(
-      COMMANDS.map(async ({ name }) => {
-        const { code, out } = await runInProcess([name, '--help']);
-        expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`Usage: portico ${name}`) as string });
-        return `## ${name}\n\n\`\`\`text\n${out.trim()}\n\`\`\`\n`;
-      }),
-    );
-    // `npx vitest run test/readme.test.ts -u` updates the page.
-    await expect([CLI_PAGE, ...sections].join('\n')).toMatchFileSnapshot(join(ROOT, 'docs', 'cli.md'));
   });
 
   it('accept the configuration of the repository', async () => {

@@ -125,21 +125,28 @@ function programHelp(commands: readonly Command[], version: string): string {
 }
 
 function commandHelp(command: Command): string {
-  const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this help.' }];
+  return [
+    `${command.summary}.`,
+    '',
+    usageOf(command),
+    '',
+    ...flagLines([...command.flags, { name: 'help', help: 'Show this help.' }]),
+    ...(command.notes.length > 0 ? ['', ...command.notes] : []),
+  ].join('\n');
+}
+
+/** Returns the line that shows how a command is called. */
+export const usageOf = ({ name, args }: Pick<Command, 'name' | 'args'>): string =>
+  `Usage: ${['portico', name, args, '[flags]'].filter((part) => part !== '').join(' ')}`;
+
+/** Returns one line for each flag, with the descriptions aligned. */
+export function flagLines(flags: readonly Flag[]): string[] {
   const rows = flags.map((flag) => ({
     left: `--${flag.name}${flag.value !== undefined ? ` ${flag.value}` : ''}`,
     right: `${flag.help}${flag.multiple === true ? ' May be repeated.' : ''}`,
   }));
   const width = Math.max(...rows.map((row) => row.left.length));
-  const usage = ['portico', command.name, command.args, '[flags]'].filter((part) => part !== '').join(' ');
-  return [
-    `${command.summary}.`,
-    '',
-    `Usage: ${usage}`,
-    '',
-    ...rows.map((row) => `  ${row.left.padEnd(width)}  ${row.right}`),
-    ...(command.notes.length > 0 ? ['', ...command.notes] : []),
-  ].join('\n');
+  return rows.map((row) => `  ${row.left.padEnd(width)}  ${row.right}`);
 }
 
 /** Parses the arguments after the command's name. Throws a UsageError if an argument is unknown or invalid. */

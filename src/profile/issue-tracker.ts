@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import type { Feature } from '../engine/feature.ts';
 
 const options = Type.Object(
-  { enabled: Type.Boolean({ default: true, description: 'Whether the legacy server has an issue tracker.' }) },
+  {
+    enabled: Type.Boolean({
+      default: true,
+      description:
+        'Whether the legacy server has an issue tracker. If not, the attachment copy (operation 3) is disabled.',
+    }),
+  },
   {
     default: {},
     additionalProperties: false,

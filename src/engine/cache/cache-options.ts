@@ -90,12 +90,12 @@ const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum:
 
 /** The JSON Schemas for the three freshness durations, used in both `cache` and an operation's cache options. */
 const freshnessProperties = {
-  freshSeconds: seconds('How long a stored response is served without contacting the upstream, in seconds.'),
+  freshSeconds: seconds('How long a stored response is served without contacting the upstream.'),
   staleWhileRevalidateSeconds: seconds(
-    'How long after it becomes stale a stored response is served while a new one is fetched, in seconds.',
+    'How long after it becomes stale a stored response is served while a new one is fetched.',
   ),
   staleIfErrorSeconds: seconds(
-    'How long after it becomes stale a stored response is served if the upstream fails, in seconds.',
+    'How long after it becomes stale a stored response is served instead of upstream errors.',
   ),
 };
 
@@ -103,7 +103,7 @@ const freshnessProperties = {
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description:
-    'Which responses are stored: only valid ones (valid), also those with accepted violations (accepted), or all that have the documented envelope (wellFormed).',
+    'Which responses are stored: only `valid` ones, also those with `accepted` violations, or all that have the documented envelope (`wellFormed`).',
 };
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 10_000 };
@@ -113,34 +113,43 @@ export const cacheOptionsSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    enabled: { type: 'boolean', description: 'Overrides the mode.' },
+    enabled: {
+      type: 'boolean',
+      description: 'Whether responses are stored. Overrides the mode, but cannot be `true` in `observe` mode.',
+    },
     ...freshnessProperties,
-    maxBytes: { type: 'integer', minimum: 65_536, description: 'The maximum memory for stored responses, in bytes.' },
-    maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The maximum size of a stored response, in bytes.' },
+    maxBytes: { type: 'integer', minimum: 65_536, description: 'Maximum memory for stored responses.' },
+    maxEntryBytes: { type: 'integer', minimum: 1024, description: 'Maximum size of a stored response.' },
     gzip: { type: 'boolean', description: 'Whether stored responses are sent compressed to clients that accept gzip.' },
     store: storeProperty,
-    respectUpstream: { type: 'boolean', description: "Whether the upstream's Cache-Control and Expires are honored." },
+    respectUpstream: {
+      type: 'boolean',
+      description:
+        "Whether the upstream's Cache-Control, Expires, Age and Date are honored. A response is as old as the greater of its Age and the time since its Date; if one of these headers is invalid or repeated, the response is not stored.",
+    },
     defaultPageSize: {
-      description: "The upstream's default page size, for all lists or by operation id.",
+      description:
+        'The page size that the upstream uses if a request has no `pageSize`, for all lists or by operation id. Such requests then share entries with those that name it.',
       anyOf: [pageSize, { type: 'object', additionalProperties: pageSize }],
     },
     noCacheRoles: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Roles whose callers may use no-cache.',
+      description: 'Roles whose callers may use `no-cache`; in other requests, it is ignored.',
     },
     sampleShared: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'The share of hits on shared pages that are compared with a response fetched for the caller.',
+      description:
+        'Fraction (0 to 1) of the hits on shared pages that are compared with a response fetched for the caller.',
     },
     earlyRefresh: {
       type: 'number',
       minimum: 0,
       maximum: 0.5,
       description:
-        "The last part of a page's freshness lifetime, as a share (0 to 0.5) of it, during which one of the gateways that share Redis refreshes the page.",
+        'With `redis`: the last part of the freshness period, as a fraction (0 to 0.5), during which one gateway refreshes a page for all of them. With 0, pages are refreshed once they are stale.',
     },
     failures: {
       type: 'object',
@@ -151,13 +160,15 @@ export const cacheOptionsSchema = {
           type: 'integer',
           minimum: 0,
           maximum: 1000,
-          description: 'Number of consecutive failures of the page; with 0, no requests are refused.',
+          description:
+            "Number of consecutive failures, at most a minute apart, after which requests for a page get a stale response or a 503 (`upstream_page_failing`). Unless a service account fetches the page, only the caller's own failures count. With 0, never.",
         },
         seconds: {
           type: 'integer',
           minimum: 1,
           maximum: 600,
-          description: 'How long requests for the page are refused.',
+          description:
+            'How long these requests are refused. Then one goes to the upstream; if it fails, they are refused for as long again.',
         },
       },
     },

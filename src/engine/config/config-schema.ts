@@ -47,8 +47,7 @@ export function configSchema({ features, profile }: Product): PlainObject {
     ...closed({
       mode: {
         enum: MODE_NAMES,
-        description:
-          'The preset for all checks; by default, strict with the reference server and observe with a real upstream.',
+        description: 'The preset for all checks: `observe`, `staging` or `strict`.',
       },
       checks: checksSchema,
       errors: errorsSchema,
@@ -60,25 +59,32 @@ export function configSchema({ features, profile }: Product): PlainObject {
       publicOrigin: {
         type: 'string',
         pattern: String.raw`^https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`,
-        description: 'Scheme and host that clients use, for example https://qa.example.org; without a path.',
+        description:
+          "Scheme and host that clients use, for example https://qa.example.org; without a path. Sent to the upstream as X-Forwarded-Proto and X-Forwarded-Host, and used by `rewriteUrls`. If it is not set, those of the client's request are sent, except when the response will be stored.",
       },
       listen: listenOptionsSchema,
       adminToken: {
         type: 'string',
         minLength: 8,
-        description: 'Token for the console and for purging on the admin side; PORTICO_ADMIN_TOKEN.',
+        description:
+          'Token for purging and for changes in the console. Required with a real upstream if the admin side is not on a loopback address; it then needs at least 16 characters, 8 of them different.',
       },
       adminTokenFile: {
         type: 'string',
         minLength: 1,
-        description: 'A file whose first line is the adminToken; PORTICO_ADMIN_TOKEN_FILE.',
+        description: 'File whose first line is the `adminToken`, relative to the configuration file.',
       },
       readableSecrets: {
         enum: ['refuse', 'allow'],
-        description: 'Whether Portico starts with a real upstream if all users of the machine can read a secret.',
+        description:
+          'Whether Portico starts with a real upstream if every user of the machine can read a file that contains a secret.',
       },
       upstream: upstreamOptionsSchema,
-      rewriteUrls: { type: 'boolean', description: 'Whether absolute legacy addresses in bodies are rewritten.' },
+      rewriteUrls: {
+        type: 'boolean',
+        description:
+          'Whether absolute legacy addresses in bodies are replaced with the public address. Otherwise, they are only counted.',
+      },
       reference: referenceSchema,
       authentication: identityOptionsSchema,
       roles: rolesOptionsSchema,
@@ -86,7 +92,7 @@ export function configSchema({ features, profile }: Product): PlainObject {
       parameters: closed({
         allow: {
           type: 'object',
-          description: 'Parameters to allow in addition to those of the contract, by operation id.',
+          description: 'Query parameters to allow in addition to those of the contract, by operation id.',
           additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 100 } },
         },
       }),
@@ -96,12 +102,14 @@ export function configSchema({ features, profile }: Product): PlainObject {
       release: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
-        description: "Label of the upstream's release, by which violations are counted; PORTICO_RELEASE.",
+        description:
+          "Label of the upstream's release, by which violations and statistics are counted; see docs/ledger.md#releases. Change it when you deploy a release, and reload.",
       },
       instance: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$',
-        description: 'Name of this instance among the gateways of a fleet; PORTICO_INSTANCE, POD_NAME.',
+        description:
+          'Name of this instance among the gateways that share Redis, and in exported spans. By default, the host name and four random characters.',
       },
       ledger: ledgerOptionsSchema,
       ladder: ladderOptionsSchema,
@@ -109,13 +117,17 @@ export function configSchema({ features, profile }: Product): PlainObject {
       learn: learnOptionsSchema,
       redis: redisOptionsSchema,
       undocumented: undocumentedSchema(profile.basePath),
-      contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
+      contractStatusHeader: {
+        type: 'boolean',
+        description: 'Whether responses have the header Contract-Status (docs/ledger.md#contract-status).',
+      },
       proxyStatusHeader: {
         type: 'boolean',
-        description: 'Whether error responses that the upstream causes have the header Proxy-Status (RFC 9209).',
+        description:
+          'Whether error responses that the upstream causes have the header Proxy-Status (docs/errors.md#the-proxy-status-header).',
       },
       logging: closed({
-        level: { enum: LOG_LEVELS },
+        level: { enum: LOG_LEVELS, description: 'The lowest level that is logged.' },
         principalNames: {
           type: 'boolean',
           description: "Whether the log contains callers' names instead of keyed hashes.",
@@ -123,7 +135,8 @@ export function configSchema({ features, profile }: Product): PlainObject {
       }),
       operations: {
         type: 'object',
-        description: 'Settings for single operations, by operation id, which override the others.',
+        description:
+          'Settings for single operations, by operation id, which override the others: `checks`, `errors`, `cache` and `pageBounds`.',
         additionalProperties: closed({
           checks: checksSchema,
           errors: errorsSchema,

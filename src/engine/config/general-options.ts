@@ -28,20 +28,32 @@ export interface AllowedPath {
   readonly permission?: string;
 }
 
-const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
+const LEVELS: readonly CheckLevel[] = ['off', 'report', 'enforce'];
+
+/** What each check examines. */
+const EXAMINED: Readonly<Record<CheckName, string>> = {
+  authentication: 'Credentials.',
+  requests: 'Parameters and request bodies.',
+  responses: "The upstream's responses.",
+  permissions: "The caller's permissions.",
+  pageBounds: '`page` and `pageSize`.',
+  undocumented:
+    'Paths and methods that are not in the contract. Outside `observe` mode, requests with methods other than GET, HEAD and OPTIONS always need an entry in `undocumented.allow`, whatever the level.',
+};
 
 /** The JSON Schema for check levels, which can be set globally and for individual operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Check levels that override the mode: off, report or enforce.',
   additionalProperties: false,
-  properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
+  properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, { enum: LEVELS, description: EXAMINED[name] }])),
 };
 
 /** The JSON Schema for the error style, which can be set globally and for individual operations. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
-  description: "Whether error responses have the upstream's format (legacy) or Portico's (normalized).",
+  description:
+    "The format of error responses: the upstream's, unchanged (`legacy`), or Portico's (`normalized`); see docs/errors.md.",
 };
 
 /** The JSON Schema for the `reference` configuration key. */
@@ -50,21 +62,31 @@ export const referenceSchema = {
   description: 'The reference server, which is used if upstream.url is not set.',
   additionalProperties: false,
   properties: {
-    db: { type: 'string', minLength: 1, description: 'Path of the database, or :memory:.' },
-    seed: { type: 'integer', minimum: 0, maximum: 4_294_967_295 },
+    db: {
+      type: 'string',
+      minLength: 1,
+      description: 'Path of the database, relative to the working directory, or `:memory:`.',
+    },
+    seed: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 4_294_967_295,
+      description: 'Seed for data, incomplete items and chaos.',
+    },
     complete: {
       type: 'boolean',
-      description: 'Whether all list items have the fields that the contract expects; otherwise, a few lack one.',
+      description:
+        'Whether all list items have the fields that the contract expects; otherwise, a few lack one (docs/reference-server.md#incomplete-items).',
     },
     issueTrackerUrl: {
       type: 'string',
       pattern: '^https?://[^\\s?#]+$',
-      description: 'Base URL of an issue tracker, http or https; an embedded tracker is used by default.',
+      description: 'Base URL of an issue tracker, `http` or `https`; a built-in tracker is used by default.',
     },
     faults: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Chaos rules, as for the flag --fault.',
+      description: 'Chaos rules, as for the flag `--fault`; see docs/reference-server.md#chaos.',
     },
   },
 };
@@ -76,17 +98,20 @@ export const undocumentedSchema = (basePath: string) => ({
   properties: {
     allow: {
       type: 'array',
-      description: 'Undocumented paths to forward; unsafe methods always require an entry.',
+      description: 'Undocumented requests to forward.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['method', 'path'],
         properties: {
-          method: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', '*'] },
+          method: {
+            enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', '*'],
+            description: 'The method, or `*` for all.',
+          },
           path: {
             type: 'string',
             pattern: `^${RegExp.escape(basePath)}[^?#\\s]+$`,
-            description: `A path under ${basePath}; {name} matches one segment, and a trailing /** everything below.`,
+            description: `A path under ${basePath}. \`{name}\` matches one segment, and a trailing \`/**\` everything below.`,
           },
           permission: { type: 'string', minLength: 1, description: 'The permission that the caller must have.' },
         },
@@ -191,20 +216,23 @@ export const listenOptionsSchema = {
   description: "Portico's listeners, and the limits on requests.",
   additionalProperties: false,
   properties: {
-    host: { ...text, description: 'Address of the public side; HOST.' },
-    port: { ...port, description: 'Port of the public side; PORT. 0 selects any free port.' },
-    adminHost: { ...text, description: 'Address of the admin side; ADMIN_HOST. Use loopback, or set an adminToken.' },
-    adminPort: { ...port, description: 'Port of the admin side; ADMIN_PORT. 0 selects any free port.' },
+    host: { ...text, description: 'Address of the public side.' },
+    port: { ...port, description: 'Port of the public side; 0 selects any free port.' },
+    adminHost: {
+      ...text,
+      description: 'Address of the admin side. If it is not a loopback address, set `adminToken`.',
+    },
+    adminPort: { ...port, description: 'Port of the admin side; 0 selects any free port.' },
     trustedProxies: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        'Proxies whose forwarding headers are trusted: addresses, networks (10.0.0.0/8), or loopback, linklocal, uniquelocal.',
+        'Proxies whose forwarding headers are trusted: addresses, networks (10.0.0.0/8), or `loopback`, `linklocal`, `uniquelocal`.',
     },
     reusePort: {
       type: 'boolean',
       description:
-        'Whether several processes of this machine listen on the public port; the operating system divides the connections among them (Linux, FreeBSD, Solaris, AIX).',
+        'Whether several processes of this machine listen on the public port (Linux, FreeBSD, Solaris, AIX); see docs/deployment.md#several-processes-on-one-port.',
     },
     keepAliveSeconds: {
       ...seconds,
@@ -217,61 +245,72 @@ export const listenOptionsSchema = {
       type: 'integer',
       minimum: 256,
       maximum: 65_536,
-      description: 'Maximum length of a request target; longer ones get a 414.',
+      description: 'Maximum length of a request target; longer ones are refused with a 414.',
     },
     maxHeaderBytes: {
       type: 'integer',
       minimum: 1024,
       maximum: 131_072,
-      description: 'Maximum size of a request head; larger ones get a 431.',
+      description: 'Maximum size of a request head; larger ones are refused with a 431.',
     },
     maxBodyBytes: {
       type: 'integer',
       minimum: 1024,
       maximum: 268_435_456,
-      description: 'Maximum size of a request body; larger ones get a 413.',
+      description: 'Maximum size of a request body; larger ones are refused with a 413.',
     },
     maxJsonDepth: {
       type: 'integer',
       minimum: 8,
       maximum: 256,
       description:
-        'Maximum nesting depth of JSON bodies; deeper ones are not parsed and get a 400 if requests are enforced.',
+        'Maximum nesting depth of request bodies. Deeper ones are not parsed: a 400 if `requests` is enforced, a violation otherwise.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'Maximum number of members and elements; JSON bodies with more are not parsed and get a 400 if requests are enforced.',
+        'Maximum number of members and elements in a request body, at all levels together. Bodies with more are not parsed: a 400 if `requests` is enforced, a violation otherwise.',
     },
     lameDuckSeconds: {
       type: 'number',
       minimum: 0,
       maximum: 3600,
-      description: 'How long Portico continues to listen after SIGTERM, although it is no longer ready.',
+      description: 'How long Portico continues to listen after SIGTERM, although it reports that it is not ready.',
     },
     tls: {
       type: 'object',
-      description: 'TLS on the public side, which uses plain HTTP by default.',
+      description:
+        'TLS on the public side, which then accepts nothing else; see docs/operations.md#tls. Paths are relative to the configuration file.',
       additionalProperties: false,
       required: ['certFile', 'keyFile'],
       properties: {
         certFile: { ...text, description: 'The certificate and its intermediate certificates (PEM).' },
         keyFile: { ...text, description: 'The private key of the certificate (PEM).' },
-        passphraseFile: { ...text, description: 'A file whose first line is the passphrase of the key.' },
+        passphraseFile: { ...text, description: 'File whose first line is the passphrase of the key.' },
         clientCaFile: { ...text, description: 'The authorities that issue client certificates (PEM).' },
         clientCertificates: {
           enum: ['none', 'optional', 'required'] satisfies TlsOptions['clientCertificates'][],
-          description: 'Whether clients are asked for a certificate, and whether those without one are refused.',
+          default: TLS_DEFAULTS.clientCertificates,
+          description:
+            'Whether clients are asked for a certificate (`optional`), and whether those without one are refused (`required`).',
         },
-        minVersion: { enum: ['1.2', '1.3', 1.2, 1.3], description: 'The oldest TLS version that is accepted.' },
-        handshakeTimeoutSeconds: { ...seconds, description: 'Timeout for the handshake of a connection.' },
+        minVersion: {
+          enum: ['1.2', '1.3', 1.2, 1.3],
+          default: TLS_DEFAULTS.minVersion,
+          description: 'The oldest TLS version that is accepted.',
+        },
+        handshakeTimeoutSeconds: {
+          ...seconds,
+          default: TLS_DEFAULTS.handshakeTimeoutSeconds,
+          description: 'Timeout for the handshake of a connection.',
+        },
       },
     },
     drainSeconds: {
       ...seconds,
-      description: 'How long requests in flight have to finish after lameDuckSeconds, or after SIGINT.',
+      description: 'How long requests in flight have to finish after `lameDuckSeconds`, or after SIGINT.',
     },
   },
 };

@@ -43,23 +43,24 @@ export const contractOptionsSchema = {
     folder: {
       type: 'string',
       minLength: 1,
-      description: 'The folder with openapi.yaml and vendor-extensions.schema.json, relative to this file.',
+      description:
+        'Folder with `openapi.yaml` and `vendor-extensions.schema.json`, relative to the configuration file.',
     },
     overlays: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'OpenAPI Overlay 1.0 documents applied to the contract in this order, relative to this file.',
+      description:
+        'OpenAPI Overlay 1.0 documents applied to the contract in this order, relative to the configuration file.',
     },
     baseline: {
       type: 'string',
       minLength: 1,
-      description: 'The file of accepted violations, relative to this file.',
+      description: 'File of accepted violations, relative to the configuration file.',
     },
     inferred: {
       // `on` and `off` are booleans in YAML 1.1, which some editors still use.
       enum: ['on', 'off', true, false],
-      description:
-        'The two comment writes, which are inferred; on with the reference server, off with a real upstream.',
+      description: 'Whether the two inferred comment operations are part of the contract: `on` or `off`.',
     },
     maxCollected: {
       type: 'integer',
@@ -69,7 +70,8 @@ export const contractOptionsSchema = {
     },
     scanner: {
       enum: ['on', 'off', true, false],
-      description: 'Whether the bytes of responses are scanned, so that most valid responses need not be parsed.',
+      description:
+        'Whether the bytes of responses are scanned, so that most valid responses need not be parsed (docs/adr/0028-response-scanner.md): `on` or `off`. Verdicts and reports stay the same. Not used while traffic is sampled or compared with a shadow contract.',
     },
   },
 };

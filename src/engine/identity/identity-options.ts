@@ -85,22 +85,23 @@ export const identityOptionsSchema = {
   properties: {
     verifier: {
       description:
-        '`file`: the password hashes of the roles file; `upstream`: a probe request to the upstream. The default is `file` with the reference server and `upstream` with a real upstream.',
+        'How credentials are verified: with the password hashes of the roles file (`file`), or with a probe request to the upstream (`upstream`).',
       enum: ['file', 'upstream'],
     },
     anonymous: {
-      description: 'Whether requests without a credential are refused (401) or treated as anonymous.',
+      description:
+        'Whether requests without a credential are refused with a 401 (`deny`) or get the role `anonymous` (`allow`).',
       enum: ['deny', 'allow'],
       default: IDENTITY_DEFAULTS.anonymous,
     },
     realm: {
-      description: 'The realm in the challenge.',
+      description: 'The realm in the authentication challenge.',
       type: 'string',
       pattern: '^[ !#-\\[\\]-~]{1,100}$',
       default: IDENTITY_DEFAULTS.realm,
     },
     cacheSeconds: count(
-      'Seconds for which a verified credential is not verified again.',
+      'How long a verified credential is not verified again.',
       IDENTITY_DEFAULTS.cacheSeconds,
       0,
       3600,
@@ -113,15 +114,15 @@ export const identityOptionsSchema = {
       additionalProperties: false,
       properties: {
         limit: count('Maximum number of failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
-        windowSeconds: count('Length of the window in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
+        windowSeconds: count('Length of the window.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
         limitPerName: count(
-          'Maximum number of failed attempts within the window per user name, from all client addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused with a 429.',
+          'Maximum number of failed attempts per user name within the window, from all addresses together. Beyond that, addresses that have not logged in with the name within `trustSeconds` are refused.',
           IDENTITY_DEFAULTS.failures.limitPerName,
           1,
           10_000,
         ),
         trustSeconds: count(
-          'Seconds after a login for which `limitPerName` does not apply to the same address and name.',
+          'How long after a login `limitPerName` does not apply to the same address and name, so that an attack does not lock out the user.',
           IDENTITY_DEFAULTS.failures.trustSeconds,
           0,
           2_592_000,
@@ -165,13 +166,13 @@ export const identityOptionsSchema = {
           items: { type: 'integer', minimum: 200, maximum: 499, not: { enum: [401, 403, 407, 408, 429] } },
           default: IDENTITY_DEFAULTS.probe.validStatuses,
         },
-        timeoutMs: count('The timeout of a probe, in milliseconds.', IDENTITY_DEFAULTS.probe.timeoutMs, 1, 120_000),
+        timeoutMs: count('Timeout of a probe.', IDENTITY_DEFAULTS.probe.timeoutMs, 1, 120_000),
         concurrency: count('Maximum number of concurrent probes.', IDENTITY_DEFAULTS.probe.concurrency, 1, 1000),
         queue: count('Maximum number of attempts waiting for a probe.', IDENTITY_DEFAULTS.probe.queue, 0, 10_000),
       },
     },
     calibrationSeconds: count(
-      'The interval at which the probe is tested with a wrong credential, in seconds.',
+      'Interval at which the probe is tested with a wrong credential.',
       IDENTITY_DEFAULTS.calibrationSeconds,
       1,
       86_400,

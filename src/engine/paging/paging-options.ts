@@ -28,7 +28,7 @@ const maxPageSize = {
   type: 'integer',
   minimum: 1,
   maximum: 10_000,
-  description: 'The largest pageSize that may be requested.',
+  description: 'The largest `pageSize` that may be requested.',
 };
 
 /** The JSON Schema for the `pageBounds` configuration key. */
@@ -41,7 +41,7 @@ export const pagingOptionsSchema = {
       type: 'number',
       minimum: 0,
       maximum: 86_400,
-      description: 'Seconds for which a learned page count is used.',
+      description: 'How long a learned page count is used.',
     },
     maxEntries: {
       type: 'integer',

@@ -32,7 +32,7 @@ export const permissionsOptionsSchema = {
       additionalProperties: false,
       properties: {
         lookup: {
-          description: "Path of a request that returns a node, with {nodeId}; sent with the caller's credential.",
+          description: "Path of a request that returns a node, with `{nodeId}`; sent with the caller's credential.",
           type: 'string',
           pattern: '^/[!-~]*\\{nodeId\\}[!-~]*$',
           examples: ['/path/of/node/{nodeId}'],
@@ -44,14 +44,14 @@ export const permissionsOptionsSchema = {
           default: PERMISSIONS_DEFAULTS.ownership.authorPointer,
         },
         maxEntries: {
-          description: 'The maximum number of cached authors.',
+          description: 'Maximum number of remembered authors.',
           type: 'integer',
           minimum: 1,
           maximum: 10_000_000,
           default: PERMISSIONS_DEFAULTS.ownership.maxEntries,
         },
         maxAgeSeconds: {
-          description: 'How long an author is cached, in seconds.',
+          description: 'How long an author is remembered.',
           type: 'integer',
           minimum: 0,
           maximum: 604_800,

@@ -23,19 +23,20 @@ export const rolesOptionsSchema = {
   additionalProperties: false,
   properties: {
     file: {
-      description: 'The roles file, relative to this one.',
+      description: 'The roles file (docs/roles.md), relative to the configuration file.',
       type: 'string',
       minLength: 1,
       default: ROLES_DEFAULTS.file,
     },
     unmapped: {
-      description: 'delegate, deny or a role, for verified callers without an account; overrides the roles file.',
+      description:
+        'How verified callers without an account are treated: `delegate`, `deny` or a role; overrides the roles file.',
       type: 'string',
       minLength: 1,
     },
     names: {
       description:
-        "How user names are compared with those of accounts and authors. Use ignoreCase only if the server ignores case, because otherwise `Admin` could be another person's account with the roles of `admin`. Under both rules, any other spelling of an account's name is denied.",
+        "How user names are compared with those of accounts and authors: `exact` or `ignoreCase`; see docs/roles.md. Use `ignoreCase` only if the server ignores case: otherwise, `Admin` could be another person's account with the roles of `admin`.",
       enum: ['exact', 'ignoreCase'],
       default: ROLES_DEFAULTS.names,
     },

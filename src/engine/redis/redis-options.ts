@@ -81,17 +81,17 @@ export const redisOptionsSchema = {
     url: {
       type: 'string',
       pattern: '^rediss?://',
-      description: 'The server: redis://[user:password@]host[:port][/database], or rediss:// for TLS; REDIS_URL.',
+      description: 'The server: `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS.',
     },
-    urlFile: pathSchema('A file whose first line is the url; REDIS_URL_FILE.'),
-    username: { type: 'string', minLength: 1, description: 'The ACL user, unless the url contains it.' },
-    password: { type: 'string', minLength: 1, description: 'The password, unless the url contains it.' },
+    urlFile: pathSchema('File whose first line is the `url`.'),
+    username: { type: 'string', minLength: 1, description: 'The ACL user, unless the `url` contains it.' },
+    password: { type: 'string', minLength: 1, description: 'The password, unless the `url` contains it.' },
     passwordFile: pathSchema('A file whose first line is the password.'),
     sealKeyFile: pathSchema(
-      'A file whose first line is the key, of at least 32 characters, that seals the pages and page counts in Redis.',
+      'File whose first line is the key, of at least 32 characters, that seals the pages and page counts in Redis; see docs/fleet.md#sealed-pages. Without it, they are not sealed.',
     ),
     previousSealKeyFile: pathSchema(
-      'A file whose first line is the previous key. Values that it sealed are still accepted.',
+      'File whose first line is the previous key. Values that it sealed are still accepted.',
     ),
     sentinel: {
       type: 'object',
@@ -115,13 +115,17 @@ export const redisOptionsSchema = {
     tls: {
       type: 'object',
       description:
-        'TLS for the connections to the servers. An empty object turns it on with Node’s default certificate authorities.',
+        "TLS for the connections to the servers, with files in PEM format. `tls: {}` turns it on with Node's default certificate authorities.",
       additionalProperties: false,
       properties: {
-        caFile: pathSchema('The certificate authorities that are trusted, in PEM format.'),
-        certFile: pathSchema('The client certificate, in PEM format.'),
-        keyFile: pathSchema('The key of the client certificate, in PEM format.'),
-        serverName: { type: 'string', minLength: 1, description: 'The name in the server’s certificate.' },
+        caFile: pathSchema('The certificate authorities that are trusted.'),
+        certFile: pathSchema('The client certificate.'),
+        keyFile: pathSchema('The key of the client certificate.'),
+        serverName: {
+          type: 'string',
+          minLength: 1,
+          description: "The name in the server's certificate, if it differs from the host.",
+        },
       },
     },
     prefix: {
@@ -129,7 +133,7 @@ export const redisOptionsSchema = {
       pattern: '^[A-Za-z0-9._:-]{1,64}$',
       description: 'The first part of every key, so that several fleets can share a server.',
     },
-    connectTimeoutMs: { type: 'integer', minimum: 50, maximum: 60_000 },
+    connectTimeoutMs: { type: 'integer', minimum: 50, maximum: 60_000, description: 'Timeout for connecting.' },
     commandTimeoutMs: {
       type: 'integer',
       minimum: 5,
@@ -140,13 +144,13 @@ export const redisOptionsSchema = {
       type: 'number',
       minimum: 1,
       maximum: 3600,
-      description: 'The longest time for which stored pages are served while changes by other gateways cannot arrive.',
+      description: 'How long stored pages are served while changes by other gateways cannot arrive.',
     },
     maxChanges: {
       type: 'integer',
       minimum: 100,
       maximum: 1_000_000,
-      description: 'The number of changes that are stored, so that gateways that were disconnected can catch up.',
+      description: 'How many changes are kept, so that gateways that were disconnected can catch up.',
     },
   },
 };

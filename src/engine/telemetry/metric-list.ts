@@ -7,7 +7,7 @@ export interface MetricEntry {
 }
 
 /**
- * All of Portico's metrics. A test compares docs/metrics.md with this list. `request-metrics.ts` counts requests,
+ * All of Portico's metrics, which docs/metrics.md lists (`tools/pages`). `request-metrics.ts` counts requests,
  * `scrape-metrics.ts` reads gauges on each scrape, `ladder-metrics.ts` and `redis-metrics.ts` are responsible for
  * the ladder and for Redis, and `metrics.ts` counts everything else.
  */

@@ -141,51 +141,69 @@ export const upstreamOptionsSchema = {
   description: 'The legacy server: its address, the credential that is sent to it, and the limits for requests to it.',
   additionalProperties: false,
   properties: {
-    url: { type: 'string', minLength: 1, description: 'Base address, http or https; a path prefix is allowed.' },
+    url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Base address, `http` or `https`, with an optional path prefix. Without it, Portico starts the reference server.',
+    },
     alternates: {
       type: 'array',
       maxItems: 31,
       items: { type: 'string', minLength: 1 },
       description:
-        'Further base addresses of the same server, with the same path prefix. Requests are distributed among all addresses.',
+        'Further base addresses of the same server, with the same path prefix. Each request goes to the address with the fewest requests in progress; see docs/operations.md#several-upstream-addresses.',
     },
     ejection: {
       type: 'object',
-      description: 'When one of several addresses is not used for a while because its requests fail.',
+      description:
+        'When Portico stops using one of several addresses for a while. The last usable address is always used.',
       additionalProperties: false,
       properties: {
-        failures: { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of consecutive failed requests.' },
+        failures: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          description: 'Number of consecutive failed requests (5xx, or no response).',
+        },
         seconds: {
           type: 'integer',
           minimum: 1,
           maximum: 3600,
-          description: 'How long the address is not used the first time; the time doubles with each ejection.',
+          description:
+            'How long the address is not used at first. Then it gets one request at a time; whenever one fails, the pause doubles.',
         },
         maxSeconds: {
           type: 'integer',
           minimum: 1,
           maximum: 86_400,
-          description: 'The longest time for which an address is not used.',
+          description: 'The longest pause.',
         },
       },
     },
     probe: {
       type: 'object',
-      description: 'Requests that test at regular intervals whether each address responds.',
+      description:
+        'Requests without a credential that test at regular intervals whether each address responds; never sent in `observe` mode.',
       additionalProperties: false,
       properties: {
         path: {
           type: 'string',
           pattern: '^/[!-~]*$',
-          description: 'The path to request; without it, no probes are sent.',
+          description: 'The path to request, relative to the base address; without it, no probes are sent.',
         },
-        intervalSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
-        timeoutMs,
+        intervalSeconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 3600,
+          description: 'Interval between the probes of an address.',
+        },
+        timeoutMs: { ...timeoutMs, description: 'Timeout of a probe.' },
         unhealthyAfter: {
           type: 'integer',
           minimum: 1,
           maximum: 100,
-          description: 'Number of consecutive failed probes after which an address is not used.',
+          description: 'Number of consecutive failed probes (5xx, or no response) after which an address is not used.',
         },
         healthyAfter: {
           type: 'integer',
@@ -197,6 +215,8 @@ export const upstreamOptionsSchema = {
     },
     credentials: {
       type: 'object',
+      description:
+        "The credential that is sent: the caller's (`kind: forward`), or that of a service account (`kind: service`, `username`, and one of `password`, `passwordEnv` and `passwordFile`).",
       required: ['kind'],
       oneOf: [
         { type: 'object', additionalProperties: false, properties: { kind: { const: 'forward' } }, required: ['kind'] },
@@ -225,40 +245,64 @@ export const upstreamOptionsSchema = {
       uniqueItems: true,
       items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
       description:
-        'Names of the cookies that the legacy server uses for its sessions; Portico keeps them for each credential, and they neither reach clients nor prevent responses from being stored.',
+        'Names of the cookies in which the legacy server keeps its sessions. Outside `observe` mode, Portico keeps them for each credential, and they neither reach clients nor prevent storing; see docs/rules.md#2-authentication. With `[]`, no cookie is kept.',
     },
     responseHeaders: {
       type: 'array',
       maxItems: 64,
       items: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
       description:
-        'Names of the response headers that clients of documented operations receive and that are stored with pages; all others are removed except in observe mode.',
+        'Names of the response headers that clients of documented operations receive, stored or not; all others are removed except in `observe` mode. A value replaces the whole list. Headers about which Portico decides, such as ETag and Set-Cookie, cannot be listed; see docs/rules.md#7-responses. Do not list headers that depend on the caller if callers share stored responses.',
     },
-    connectTimeoutMs: timeoutMs,
-    headersTimeoutMs: timeoutMs,
-    bodyTimeoutMs: timeoutMs,
-    totalTimeoutMs: timeoutMs,
-    clientTimeoutMs: timeoutMs,
-    concurrency: { type: 'integer', minimum: 1, maximum: 10_000 },
+    connectTimeoutMs: { ...timeoutMs, description: 'Timeout for opening a connection.' },
+    headersTimeoutMs: { ...timeoutMs, description: 'Timeout for the head of a response.' },
+    bodyTimeoutMs: { ...timeoutMs, description: 'Maximum pause within the body of a response.' },
+    totalTimeoutMs: { ...timeoutMs, description: 'Timeout for a complete exchange, except of passthrough.' },
+    clientTimeoutMs: {
+      ...timeoutMs,
+      description:
+        'How long a client may pause while a body is streamed to or from it, or a short body is read from it.',
+    },
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Maximum number of concurrent exchanges.',
+    },
     streams: {
       type: 'object',
       description:
-        'The maximum number of bodies that are streamed to or from clients at the same time; they do not count toward `concurrency`.',
+        'Maximum numbers of bodies that are streamed to or from clients at the same time: undocumented responses, large responses in `observe` mode, and request bodies that exceed 64 KiB or have no length. They do not count toward `concurrency`. Beyond a limit, a request gets a 503.',
       additionalProperties: false,
-      properties: { total: streamCount, perCaller: streamCount, perAddress: streamCount },
+      properties: {
+        total: { ...streamCount, description: 'Of all callers together.' },
+        perCaller: { ...streamCount, description: 'Per credential.' },
+        perAddress: {
+          ...streamCount,
+          description:
+            'Per client address (per /64 for IPv6). Behind a load balancer, set `listen.trustedProxies`; otherwise, all clients share one address.',
+        },
+      },
     },
-    queue: { type: 'integer', minimum: 0, maximum: 100_000 },
-    queueTimeoutMs: timeoutMs,
+    queue: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100_000,
+      description:
+        'Maximum number of exchanges that wait for a free slot; further requests get a 503. Callers take turns. If the queue is full and a caller with fewer waiting exchanges needs a place, the caller with the most loses its latest one.',
+    },
+    queueTimeoutMs: { ...timeoutMs, description: 'Longest wait for a free slot before the request gets a 503.' },
     retryBudget: {
       type: 'object',
-      description: 'The maximum number of safe requests that are repeated because a reused connection was closed.',
+      description:
+        'How many safe requests may be repeated, once each, because a reused connection was closed before the response. If both values are 0, none.',
       additionalProperties: false,
       properties: {
         percent: {
           type: 'integer',
           minimum: 0,
           maximum: 100,
-          description: 'The share of safe requests that may be repeated, in percent.',
+          description: 'The percentage of safe requests that may be repeated.',
         },
         minPerSecond: {
           type: 'integer',
@@ -268,50 +312,69 @@ export const upstreamOptionsSchema = {
         },
       },
     },
-    idleTimeoutMs: timeoutMs,
-    maxResponseBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
+    idleTimeoutMs: {
+      ...timeoutMs,
+      description:
+        "Idle time before an upstream connection is closed; must be shorter than the upstream's own idle timeout.",
+    },
+    maxResponseBytes: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 1_073_741_824,
+      description:
+        'Maximum size of a response that is read into memory, as received and as decoded. Larger ones become a 502 that names this key; in `observe` mode, they are streamed unchecked.',
+    },
     maxResponseHeaderBytes: {
       type: 'integer',
       minimum: 1024,
       maximum: 16_777_216,
-      description: "The maximum size of a response's headers, in bytes; in observe mode, only memory limits them.",
+      description:
+        "Maximum size of a response's headers; larger ones become a 502 (`upstream_response_too_large`). In `observe` mode, only memory limits them.",
     },
     maxJsonDepth: {
       type: 'integer',
       minimum: 8,
       maximum: 256,
       description:
-        'Maximum nesting depth; JSON responses that are nested more deeply are not parsed, and count as violations of category size except in observe mode.',
+        'Maximum nesting depth of responses. Deeper ones are not parsed or stored: a `size` violation, and a 502 that names this key if `responses` is enforced. In `observe` mode, they pass unchecked.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'Maximum number of values; JSON responses with more are not parsed, and count as violations of category size except in observe mode.',
+        'Maximum number of values in a response (members, elements, objects and arrays), treated like `maxJsonDepth`. Every 64 bytes of a number or white space count as a value; strings may contain 16 escapes per allowed value. The default admits 5,000 comments, or 100 users with 400 groups each, and takes a few hundred milliseconds to check.',
     },
     circuit: {
       type: 'object',
+      description: 'When requests to the upstream are paused because it keeps failing.',
       additionalProperties: false,
       properties: {
-        failures: { type: 'integer', minimum: 1, maximum: 100_000 },
-        openSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
+        failures: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100_000,
+          description:
+            'Number of consecutive failures. Of a single page, only the first three count, unless the connection was refused; above 3, one broken page therefore never causes a pause.',
+        },
+        openSeconds: { type: 'integer', minimum: 1, maximum: 3600, description: 'Length of the pause.' },
       },
     },
     startupProbe: {
       type: 'boolean',
-      description: 'Whether one request tests the address of a real upstream after startup.',
+      description:
+        'Whether one GET request tests the address of a real upstream after startup. The result is only logged; see docs/operations.md#the-startup-probe.',
     },
     legacyOrigins: {
       type: 'array',
       items: { type: 'string', pattern: '^https?://[^/?#\\s]+$' },
-      description: 'Other origins under which the legacy server is known.',
+      description: "Other origins in the legacy server's absolute addresses, for example http://old.example.org.",
     },
     permissionMessages: {
       type: 'array',
       items: { type: 'string', minLength: 1, format: 'regex' },
       description:
-        'Case-insensitive regular expressions; a message that matches one means that a permission is missing.',
+        'Case-insensitive regular expressions; an upstream error whose message matches one means that a permission is missing. One that can be slow causes a warning; see docs/contract.md#slow-patterns.',
     },
   },
 } as const;

@@ -18,7 +18,7 @@ export const options = Type.Object(
     ),
     methods: Type.Optional(
       Type.Array(Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']), {
-        description: 'The methods that are allowed; by default, those that the contract documents for the path.',
+        description: 'The methods that pages may use; by default, those that the contract documents for the path.',
       }),
     ),
     headers: Type.Array(headerNames, {
@@ -42,7 +42,8 @@ export const options = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'Lets the pages of other origins use the public side in a browser; by default, they cannot.',
+    description:
+      'Lets the pages of other origins use the public side in a browser (docs/operations.md#browsers). Without it, no CORS headers are added.',
   },
 );
 

@@ -18,12 +18,12 @@ export const learnOptionsSchema = {
     traffic: {
       type: 'boolean',
       description:
-        'Whether the shapes of live responses are sampled. Values are not, except for the words of some vocabularies.',
+        'Whether types and formats in live responses are sampled. Values are not, except for the words of some vocabularies; see docs/learning.md#privacy.',
     },
     file: {
       type: 'string',
       minLength: 1,
-      description: 'The file that stores observations, relative to the working directory, or :memory:.',
+      description: 'File of samples, relative to the working directory, or `:memory:`.',
     },
   },
 };

@@ -37,13 +37,13 @@ export const ledgerOptionsSchema = {
     store: {
       enum: LEDGER_STORES,
       description:
-        'Where the ledger is stored. The default is redis if Redis is configured, so that all gateways share one ledger, and file otherwise.',
+        'Where the ledger is stored: `file`, `redis` or `memory`. By default, `redis` if Redis is configured, so that all gateways share one ledger; otherwise `file`, or `memory` if `ledger.file` is `:memory:`.',
     },
     file: {
       type: 'string',
       minLength: 1,
       description:
-        'A path, relative to the working directory, or :memory: for a ledger that is lost when the process ends.',
+        'Path, relative to the working directory, or `:memory:` for a ledger that is lost when the process ends.',
     },
     retentionDays: {
       type: 'number',
@@ -62,7 +62,7 @@ export const ledgerOptionsSchema = {
       minimum: 1_048_576,
       maximum: 10_737_418_240,
       description:
-        'The maximum size of the file in bytes; in Redis, an estimate. Records that do not fit are counted as dropped.',
+        'Maximum size of the ledger (in Redis, an estimate). Violations that do not fit are counted as dropped.',
     },
   },
 };

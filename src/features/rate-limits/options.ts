@@ -34,7 +34,7 @@ const rule = Type.Object(
 export const options = Type.Array(rule, {
   maxItems: 10,
   default: [],
-  description: 'Limits on the number of requests. A request counts toward every rule that applies to it.',
+  description: 'Limits on requests (docs/fleet.md#rate-limits). A request counts toward every rule that applies to it.',
 });
 
 /** A rule in `rateLimits`. */

@@ -7,13 +7,14 @@ export const options = Type.Object(
       minimum: 0,
       maximum: 1,
       default: 0,
-      description: 'Fraction of the GET requests for documented operations to rehearse, from 0 to 1; 0 rehearses none.',
+      description: 'Fraction (0 to 1) of the GET requests for documented operations to rehearse.',
     }),
     perSecond: Type.Number({
       minimum: 0.01,
       maximum: 1000,
       default: 1,
-      description: 'Maximum number of rehearsals per second. A rehearsal sends one request, or up to three.',
+      description:
+        'Maximum number of rehearsals per second. A rehearsal sends one request, or up to three if it finds a difference.',
     }),
     concurrency: Type.Integer({
       minimum: 1,
@@ -31,7 +32,7 @@ export const options = Type.Object(
     additionalProperties: false,
     default: {},
     description:
-      'Repeats a sample of the requests in observe mode in the form in which staging mode sends them, and reports differences.',
+      'Repeats a sample of the requests in `observe` mode as `staging` mode sends them, and reports differences; see docs/ledger.md#rehearsals.',
   },
 );
 

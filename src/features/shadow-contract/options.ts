@@ -16,7 +16,8 @@ export const options = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'A shadow contract, which only reports the messages that it would newly refuse or accept.',
+    description:
+      'A shadow contract: Portico reports the messages that it judges differently; see docs/contract.md#the-shadow-contract.',
   },
 );
 

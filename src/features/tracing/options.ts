@@ -10,38 +10,40 @@ export const options = Type.Object(
   {
     disabled: Type.Boolean({
       default: false,
-      description: 'Whether export is turned off even though an endpoint is set; OTEL_SDK_DISABLED.',
+      description:
+        'Whether export is turned off even though an endpoint is set. With OTEL_SDK_DISABLED=true, all other OTEL_ variables are ignored, too.',
     }),
     endpoint: Type.Optional(
       Type.String({
         pattern: '^https?://[A-Za-z0-9._~:/\\[\\]-]+$',
         description:
-          'Base URL of the OTLP receiver, to which /v1/traces is added, without credentials and query, for example http://collector:4318; OTEL_EXPORTER_OTLP_ENDPOINT.',
+          'Base URL of the OTLP receiver, to which /v1/traces is added, without credentials and query, for example http://collector:4318. Without it, no spans are exported.',
       }),
     ),
     protocol: Type.Enum(['http/protobuf'], {
       default: 'http/protobuf',
-      description: 'Protocol of the receiver; OTEL_EXPORTER_OTLP_PROTOCOL.',
+      description: 'Protocol of the receiver.',
     }),
     headers: Type.Optional(
       Type.String({
         minLength: 1,
-        description: `Headers for the receiver, such as an API key: ${PAIRS}; OTEL_EXPORTER_OTLP_HEADERS.`,
+        description: `Headers for the receiver, such as an API key: ${PAIRS}.`,
       }),
     ),
     headersFile: Type.Optional(
-      Type.String({ minLength: 1, description: 'A file whose first line contains the headers.' }),
+      Type.String({ minLength: 1, description: 'File whose first line contains the headers.' }),
     ),
     serviceName: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'The resource attribute service.name; OTEL_SERVICE_NAME.',
+        description:
+          'The resource attribute `service.name`; by default, the one in `resourceAttributes`, or `portico`.',
       }),
     ),
     resourceAttributes: Type.String({
       default: '',
-      description: `Additional resource attributes: ${PAIRS}; OTEL_RESOURCE_ATTRIBUTES.`,
+      description: `Additional resource attributes: ${PAIRS}.`,
     }),
     // The names of the standard samplers, as in the `OTEL_TRACES_SAMPLER` variable.
     sampler: Type.Enum(
@@ -55,19 +57,20 @@ export const options = Type.Object(
       ],
       {
         default: 'parentbased_traceidratio',
-        description: 'Which traces are exported; OTEL_TRACES_SAMPLER.',
+        description:
+          'Which traces are exported: `always_on`, `always_off`, `traceidratio`, or one of these after `parentbased_`; see docs/tracing.md#sampling.',
       },
     ),
     sampleRatio: Type.Number({
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'Fraction of traces that the traceidratio samplers export; OTEL_TRACES_SAMPLER_ARG.',
+      description: 'Fraction (0 to 1) of traces that the `traceidratio` samplers export.',
     }),
     followSampled: Type.Enum(['trustedProxies', 'everyone'], {
       default: 'trustedProxies',
       description:
-        "Whose sampled flag the parentbased samplers follow: only the flags from listen.trustedProxies, or everyone's.",
+        'Whose `sampled` flag the `parentbased` samplers follow: `trustedProxies` (those of `listen.trustedProxies`) or `everyone`.',
     }),
     exportSeconds: Type.Number({
       minimum: 0.01,

@@ -7,8 +7,7 @@ export const options = Type.Object(
       minimum: 0,
       maximum: 86_400,
       default: 600,
-      description:
-        'Seconds within which a repeated upload by the same caller is refused as a duplicate; 0 disables the rule.',
+      description: 'How long an upload that the same caller repeats is refused as a duplicate; 0 disables the rule.',
     }),
     maxRows: Type.Integer({
       minimum: 1,

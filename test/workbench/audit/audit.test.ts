@@ -14,7 +14,6 @@ import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
 import { isAtLeast, SEVERITIES } from '../../../src/engine/model/severity.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { deployFile } from '../../deploy/image.ts';
-import { readText, sectionOf, tableBy } from '../../readme/tables.ts';
 
 const AUDIT_RULES = [...ENGINE_RULES, ...FEATURES.flatMap(({ auditRules = [] }) => auditRules)];
 
@@ -376,20 +375,6 @@ describe('no finding of severity high or worse', () => {
     const env = { HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', PORTICO_ADMIN_TOKEN: 'q7Vd0xLk3MzR9tYw' };
     const roles = parse(data['roles.yaml'] ?? '') as object;
     expect(severe({ config: parse(data['portico.yaml'] ?? '') as PlainObject, roles, env })).toEqual([]);
-  });
-});
-
-describe('docs/audit.md', () => {
-  it('lists every rule with its severity, key and risk', () => {
-    const rows = tableBy(sectionOf(readText('docs/audit.md'), 'Rules'), 'rule');
-    expect(rows).toEqual(
-      AUDIT_RULES.map(({ id, severity, key, risk }) => ({
-        rule: id,
-        severity,
-        key: key.slice(1).replaceAll('/', '.'),
-        risk: risk,
-      })),
-    );
   });
 });
 

@@ -58,21 +58,20 @@ export const ladderOptionsSchema = {
       properties: {
         enabled: {
           type: 'boolean',
-          description:
-            'Whether checks that would not have refused any request during the whole window are promoted automatically.',
+          description: 'Whether checks that reported nothing during the whole window are promoted automatically.',
         },
         checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'The checks that may be promoted.' },
         minAnswers: {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000,
-          description: 'The minimum number of requests that the check must have seen within the window.',
+          description: 'Minimum number of messages that the check must have judged within the window.',
         },
         windowHours: {
           type: 'number',
           minimum: 1,
           maximum: 8760,
-          description: 'Length of the window in hours, during which the check must not have reported anything.',
+          description: 'Length of the window.',
         },
       },
     },
@@ -88,19 +87,20 @@ export const ladderOptionsSchema = {
           type: 'number',
           exclusiveMinimum: 0,
           maximum: 1,
-          description: 'The share of checked responses that may fail before responses is demoted, from 0 to 1.',
+          description: 'Fraction (0 to 1) of checked responses that may fail before `responses` is demoted.',
         },
         windowSeconds: {
           type: 'number',
           minimum: 1,
           maximum: 86_400,
-          description: 'Length of the window in seconds, over which the share is computed.',
+          description: 'Length of the window in which checked responses are counted.',
         },
         minAnswers: {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000,
-          description: 'The minimum number of checked responses in the window.',
+          description:
+            'Minimum number of responses in the window; if there are fewer, the last ones of the past day count (docs/ladder.md#demotion-of-responses).',
         },
       },
     },

@@ -15,20 +15,21 @@ export const OVERRIDES_DEFAULTS: OverridesOptions = { file: '.portico/overrides.
 /** The JSON Schema for the `overrides` configuration key. */
 export const overridesOptionsSchema = {
   type: 'object',
-  description: 'Temporary changes that operators make to single operations while the gateway runs.',
+  description:
+    'Temporary changes that operators make to single operations while the gateway runs; see docs/operations.md#break-glass.',
   additionalProperties: false,
   properties: {
     file: {
       type: 'string',
       minLength: 1,
       description:
-        'The file that stores active overrides, relative to the working directory, or :memory:; the audit trail is next to it.',
+        'File of active overrides, relative to the working directory, or `:memory:`. The audit trail is next to it.',
     },
     maxHours: {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: MAX_OVERRIDE_HOURS,
-      description: 'The longest duration of an override, in hours.',
+      description: 'The longest duration of an override.',
     },
   },
 };
