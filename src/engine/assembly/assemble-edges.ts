@@ -63,7 +63,12 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     });
   let operatorConsole = consoleOf(first);
   const adminApp = createAdminApp({
-    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
+    guard: {
+      loopback: isLoopbackHost(listen.adminHost),
+      token: settings.adminToken,
+      operators: settings.operators,
+      clock,
+    },
     readiness,
     upstreamHealth: () => upstreams.current.health(),
     metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },

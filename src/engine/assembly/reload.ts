@@ -171,6 +171,7 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.reusePort',
   'listen.requestTimeoutSeconds',
   'listen.tls',
+  'operators',
   'overrides.file',
   'redis',
   'reference',

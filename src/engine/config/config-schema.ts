@@ -5,6 +5,7 @@ import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../../features/levels/ladder/ladder-options.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { INSTEAD_OF_WORKERS } from './config-sources.ts';
+import { operatorsOptions } from '../identity/operators-options.ts';
 import { asFileSchema, pointerOf } from './configurable.ts';
 import type { ConfigProblem, Product } from './settings.ts';
 import { escapePointer } from '../../lib/json-pointer.ts';
@@ -74,6 +75,7 @@ export function configSchema({ features, profile }: Product): PlainObject {
         minLength: 1,
         description: 'File whose first line is the `adminToken`, relative to the configuration file.',
       },
+      operators: asFileSchema(operatorsOptions),
       readableSecrets: {
         enum: ['refuse', 'allow'],
         description:

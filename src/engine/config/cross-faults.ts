@@ -10,6 +10,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem, Environment, Settings } from './settings.ts';
+import { parsePhcHash } from '../identity/password-hash.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { featuresInUse } from './configurable.ts';
 
@@ -21,6 +22,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...serviceFaults(settings),
     ...observeFaults(settings),
     ...listenFaults(settings),
+    ...operatorFaults(settings),
     ...basePathFaults(settings),
     ...audienceFaults(settings),
     ...redisFaults(settings),
@@ -140,6 +142,24 @@ function listenFaults(settings: Settings): ConfigProblem[] {
       });
   });
   return problems;
+}
+
+function operatorFaults({ operators }: Settings): ConfigProblem[] {
+  const names = operators.map(({ name }) => name);
+  return operators.flatMap(({ name, passwordHash }, index) => [
+    ...(names.indexOf(name) < index
+      ? [{ pointer: `/operators/${index}/name`, message: 'is the name of an earlier operator' }]
+      : []),
+    ...(parsePhcHash(passwordHash) === undefined
+      ? [
+          {
+            pointer: `/operators/${index}/passwordHash`,
+            message: 'is not an argon2id hash within bounds',
+            suggestion: 'create one with: portico hash-password',
+          },
+        ]
+      : []),
+  ]);
 }
 
 function isNetwork(text: string): boolean {

@@ -4,6 +4,7 @@ import { toContractOptions } from '../contract/contract-options.ts';
 import { valueAt } from '../../lib/json-pointer.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
+import { operatorsOptions } from '../identity/operators-options.ts';
 import { LADDER_DEFAULTS } from '../../features/levels/ladder/ladder-options.ts';
 import { LEARN_DEFAULTS } from '../../features/learning/learn-options.ts';
 import { LEDGER_DEFAULTS } from '../../features/ledger/ledger-options.ts';
@@ -285,6 +286,10 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
     listen: toListenOptions(part('listen'), embedded, place.folder),
     adminToken: raw['adminToken'] as string | undefined,
+    operators: withSchemaDefaults(
+      operatorsOptions as unknown as PlainObject,
+      raw['operators'],
+    ) as Settings['operators'],
     adminTokenFile: pathAt('/adminTokenFile', raw['adminTokenFile']),
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',
     upstream: withPasswordFile(upstream, (path) => pathAt('/upstream/credentials/passwordFile', path)),

@@ -49,12 +49,12 @@ export function secretProblems(
   ];
 }
 
-function adminTokenProblems({ adminToken, embedded, listen }: Settings): ConfigProblem[] {
+function adminTokenProblems({ adminToken, embedded, listen, operators }: Settings): ConfigProblem[] {
   if (isLoopbackHost(listen.adminHost)) return [];
   const pointer = '/adminToken';
   if (adminToken === undefined) {
     // The embedded upstream needs no protection, and the console refuses all requests if there is no token.
-    if (embedded) return [];
+    if (embedded || operators.length > 0) return [];
     const message = `is required, because the admin side listens on ${listen.adminHost}, not on loopback`;
     return [{ pointer, other: '/adminTokenFile', message, suggestion: TOKEN_ADVICE }];
   }

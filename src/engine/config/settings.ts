@@ -3,6 +3,7 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { Operator } from '../identity/operators-options.ts';
 import type { LadderOptions } from '../../features/levels/ladder/ladder-options.ts';
 import type { LearnOptions } from '../../features/learning/learn-options.ts';
 import type { LedgerOptions } from '../../features/ledger/ledger-options.ts';
@@ -216,6 +217,8 @@ export interface Settings {
   readonly listen: ListenOptions;
   /** The admin side's token. It comes from `adminToken` or from the file specified by `adminTokenFile`. */
   readonly adminToken: string | undefined;
+  /** The people and programs that sign in to the admin side with a password of their own. */
+  readonly operators: readonly Operator[];
   /** The absolute path of the file that contains the token. */
   readonly adminTokenFile: string | undefined;
   /**
@@ -298,3 +301,7 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
 export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
   return mode.transparent && isWalk !== true;
 }
+
+/** Returns whether operators must sign in to the admin side. Changes on the console's pages are possible only then. */
+export const needsSignIn = ({ adminToken, operators }: Pick<Settings, 'adminToken' | 'operators'>): boolean =>
+  adminToken !== undefined || operators.length > 0;

@@ -94,7 +94,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   });
   if (services.console !== undefined) {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
-    app.get('/console/sign-out', createSignOut(services.guard.token));
+    app.get('/console/sign-out', createSignOut(services.guard));
     app.use('/console', guard, services.console);
   }
   app.use((_req, res) => void res.status(404).json({ error: 'This page does not exist on the admin side.' }));

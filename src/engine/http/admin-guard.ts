@@ -2,6 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { createFailureLimiter } from '../identity/limits.ts';
+import type { Operator } from '../identity/operators-options.ts';
+import { createOperatorSignIn } from './operator-sign-in.ts';
 import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
@@ -14,6 +16,8 @@ export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
   readonly token: string | undefined;
+  /** The operators who sign in with a name and a password of their own. Defaults to none. */
+  readonly operators?: readonly Operator[];
   /** The clock for the limit on failed attempts. Defaults to the system clock. */
   readonly clock?: Clock;
 }
@@ -25,7 +29,7 @@ export interface AdminGuardOptions {
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after the correct token was sent from it. During this time, wrong tokens from
+ * How long an address is remembered after the correct token, or an operator's password, was sent from it. During this time, wrong tokens from
  * clients that share the address, for example behind a proxy, cannot lock out the operator.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
@@ -55,7 +59,18 @@ const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer real
  * listens on an address other than loopback. If no token is required, the Host header must contain a loopback name, so
  * that a page on another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
-export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
+export function createAdminGuard({
+  loopback,
+  token,
+  operators = [],
+  clock = systemClock,
+}: AdminGuardOptions): RequestHandler {
+  const signIn = createOperatorSignIn(operators, clock, (req) => {
+    const { res } = req;
+    if (res !== undefined) noteAudit(res, { action: 'sign in', reason: WRONG_CREDENTIAL });
+    return bodyOf(req, res, 401, WRONG_CREDENTIAL);
+  });
+  const isOpen = token === undefined && signIn === undefined;
   const failures = createFailureLimiter(ATTEMPTS);
   const lastUse = createLruMap<string, number>(RECENT_USE.max);
   const wasUsedRecently = (from: string, now: number) =>
@@ -68,24 +83,24 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
       refuse(403, 'Requests from another site are refused.');
     } else if (!SAFE.has(req.method) && isFromAnotherSite(req)) {
       refuse(403, 'Changes requested by another site are refused.');
-    } else if (token === undefined && !loopback) {
+    } else if (isOpen && !loopback) {
       refuse(403, 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.');
-    } else if (token === undefined && !LOOPBACK_HOST.test(host)) {
+    } else if (isOpen && !LOOPBACK_HOST.test(host)) {
       refuse(403, 'Use a loopback name for the admin side, for example 127.0.0.1.');
-    } else if (token === undefined) {
+    } else if (isOpen) {
       noteAudit(res, { actor: 'loopback without token', by: nameIn(req) });
       next();
     } else if (attempt.token === undefined) {
       res.set('WWW-Authenticate', CHALLENGES);
-      refuse(401, 'The admin token is required.');
+      refuse(401, signIn === undefined ? 'The admin token is required.' : 'A name and a password are required.');
     } else {
       const now = clock();
       const { from } = attempt;
-      const isCorrect = sameText(attempt.token, token);
+      const isCorrect = token !== undefined && sameText(attempt.token, token);
       const known = isCorrect && wasUsedRecently(from, now);
       const limited = known ? undefined : failures.begin(from, '', now);
-      if (!isCorrect || limited !== undefined) noteAudit(res, { action: 'sign in' });
       if (limited !== undefined) {
+        noteAudit(res, { action: 'sign in' });
         res.set('Retry-After', String(limited.retryAfterSeconds));
         refuse(429, 'Too many wrong tokens from this address; wait a minute.');
       } else if (isCorrect) {
@@ -95,9 +110,24 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
         // An operator who has entered the token as the name as well must not find it in the audit trail.
         noteAudit(res, { actor: 'token', by: name === token ? undefined : name, signedIn: !known });
         next();
-      } else {
+      } else if (signIn !== undefined && attempt.isBasic) {
         res.set('WWW-Authenticate', CHALLENGES);
-        refuse(401, 'The admin token is incorrect.');
+        void signIn(req, res, (error?: unknown) => {
+          res.removeHeader('WWW-Authenticate');
+          if (error === undefined) {
+            failures.withdraw(from, '', now);
+            const name = nameIn(req);
+            const use = `${from} ${name}`;
+            const isFirst = !wasUsedRecently(use, now);
+            lastUse.set(use, now);
+            noteAudit(res, { actor: 'operator', by: name, signedIn: isFirst });
+          }
+          next(error);
+        });
+      } else {
+        noteAudit(res, { action: 'sign in' });
+        res.set('WWW-Authenticate', CHALLENGES);
+        refuse(401, signIn === undefined ? 'The admin token is incorrect.' : WRONG_CREDENTIAL);
       }
     }
   };
@@ -109,10 +139,13 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
  * console sends a request with the name `signed-out`. A request that contains the token is challenged, whereas one with
  * this name succeeds but grants no access.
  */
-export function createSignOut(token: string | undefined): RequestHandler {
+export function createSignOut({
+  token,
+  operators = [],
+}: Pick<AdminGuardOptions, 'token' | 'operators'>): RequestHandler {
   return (req, res, next) => {
     const site = req.headers['sec-fetch-site'];
-    if (token === undefined) next();
+    if (token === undefined && operators.length === 0) next();
     else if (site !== undefined && site !== 'same-origin') refuseAdmin(req, res, 403, 'Only the console can sign out.');
     else if (parseBasicCredentials(req.headers.authorization ?? '')?.name === SIGNED_OUT) res.status(204).end();
     else {
@@ -144,6 +177,8 @@ function digestOf(text: string): Buffer {
 interface AdminAttempt {
   /** The token. Undefined if the request has no credential. Empty if the credential is invalid. */
   readonly token: string | undefined;
+  /** True if the request has a name and a password. */
+  readonly isBasic: boolean;
   /** The client's IPv4 address or IPv6 network. */
   readonly from: string;
 }
@@ -162,6 +197,7 @@ function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): A
   const { authorization } = req.headers;
   return {
     token: authorization === undefined ? undefined : tokenIn(authorization),
+    isBasic: parseBasicCredentials(authorization ?? '') !== undefined,
     from: networkOf(req.socket?.remoteAddress ?? ''),
   };
 }
@@ -175,25 +211,31 @@ function nameIn({ headers }: Pick<IncomingMessage, 'headers'>): string | undefin
   return operatorName(parseBasicCredentials(headers.authorization ?? '')?.name);
 }
 
-// This text appears only if a token is configured. Without one, the browser does not ask for a password.
+// This text appears only if operators must sign in. Otherwise, the browser does not ask for a password.
 const SIGN_IN =
-  '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
+  '<p>The console asks for a name and a password: those of an operator, or any name and the admin token as the password. ' +
   'Reload this page to enter them.</p>';
+
+const WRONG_CREDENTIAL = 'The name, the password or the admin token is incorrect.';
 
 /** Refuses an operator's request. Browsers receive a small page. Other clients receive JSON. */
 function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
   noteAudit(res, { reason: text });
+  const body = bodyOf(req, res, status, text);
   res.status(status);
-  if (!(req.headers.accept ?? '').includes('text/html')) {
-    res.json({ error: text });
-    return;
-  }
+  if (typeof body === 'string') res.send(body);
+  else res.json(body);
+}
+
+/** Returns the page for browsers, for which it sets the headers, or the JSON for other clients. */
+function bodyOf(req: Request, res: Response | undefined, status: number, text: string): string | { error: string } {
+  if (!(req.headers.accept ?? '').includes('text/html')) return { error: text };
   // The text needs no escaping, because it is a fixed sentence that contains no part of the request.
-  res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
-  res.send(
+  res?.set('Content-Security-Policy', CLOSED_POLICY).type('html');
+  return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +
-      `<body><main><h1>Access denied</h1><p>${text}</p>` +
-      `${status === 401 ? SIGN_IN : ''}</main></body></html>`,
+    `<body><main><h1>Access denied</h1><p>${text}</p>` +
+    `${status === 401 ? SIGN_IN : ''}</main></body></html>`
   );
 }
 

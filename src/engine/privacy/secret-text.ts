@@ -47,7 +47,7 @@ function hidesCredential(text: string): boolean {
 }
 
 // Settings that only specify where a secret is stored, such as `adminTokenFile`, do not match.
-const SECRET_SETTING = /(?:^|\.)adminToken$|(?:password|secret)$/i;
+const SECRET_SETTING = /(?:^|\.)adminToken$|^operators$|(?:password|secret)$/i;
 
 /**
  * Returns whether the value of a setting of the engine is a secret. `key` is the dotted key of the setting. An address is

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import express, { type RequestHandler, type Router } from 'express';
 import { settingLeaves } from '../../engine/config/changed-keys.ts';
-import type { Origin, Settings } from '../../engine/config/settings.ts';
+import { needsSignIn, type Origin, type Settings } from '../../engine/config/settings.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
 import { CHECK_NAMES, type CheckName } from '../../engine/model/checks.ts';
@@ -29,9 +29,8 @@ const TAGS = { from: 1, to: 100, fallback: 25 };
 /** Creates the API for the console's pages. It returns their data and makes the changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
-  const { adminToken } = sources.settings;
   // The guard runs before the body is read.
-  const guard = createWriteGuard(adminToken !== undefined);
+  const guard = createWriteGuard(needsSignIn(sources.settings));
   const writes = [guard, express.json({ limit: MAX_BODY_BYTES })];
 
   router.get('/status', (_req, res) => void res.json(statusView(sources)));
@@ -171,7 +170,8 @@ const upstreamStatus = ({ status, reasons }: UpstreamHealth) => ({ status, reaso
 
 function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
-  const { adminToken, checks, mode, release } = settings;
+  const { checks, mode, release } = settings;
+  const writable = needsSignIn(settings);
   return {
     now: clock(),
     startedAt,
@@ -185,8 +185,8 @@ function statusView(sources: ConsoleSources): StatusView {
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
     overrides: sources.overrides.active().length,
     operations: sources.operations.map(({ id }) => id),
-    writable: adminToken !== undefined,
-    readOnlyReason: adminToken === undefined ? READ_ONLY_REASON : undefined,
+    writable,
+    readOnlyReason: writable ? undefined : READ_ONLY_REASON,
   };
 }
 

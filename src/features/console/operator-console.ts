@@ -1,3 +1,4 @@
+import { needsSignIn } from '../../engine/config/settings.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { RequestHandler } from 'express';
@@ -51,7 +52,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
     rules: contract.rules,
     checksFor: (id) => plans.get(id)?.checks ?? settings.checks,
     publicBasePath: settings.publicBasePath,
-    writable: settings.adminToken !== undefined,
+    writable: needsSignIn(settings),
   } satisfies Partial<ReferenceSources>;
 }
 

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 
 /** The message that explains why the console does not allow changes. */
 export const READ_ONLY_REASON =
-  'The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN (adminToken) and restart.';
+  'The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN (adminToken) or operators, and restart.';
 
 /**
  * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.

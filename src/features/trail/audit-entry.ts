@@ -28,7 +28,7 @@ export interface Origin {
    * How the operator was recognized: `token`, or `loopback without token`. `unknown` is somebody who was refused, and
    * `portico` is the gateway itself. `process` is whoever controls the gateway's process or its files.
    */
-  readonly actor: 'token' | 'loopback without token' | 'unknown' | 'process' | 'portico';
+  readonly actor: 'token' | 'operator' | 'loopback without token' | 'unknown' | 'process' | 'portico';
   /** The name that the operator gave. Portico cannot verify it. */
   readonly by?: string | undefined;
   /** The network address from which the admin side received the request. */
