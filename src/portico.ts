@@ -11,6 +11,7 @@ import type { LedgerOptions } from './features/ledger/ledger-options.ts';
 import type { Checks, ErrorStyle } from './engine/model/checks.ts';
 import { StartFault } from './engine/model/fault.ts';
 import type { ModeName } from './engine/model/modes.ts';
+import type { Operator } from './engine/identity/operators-options.ts';
 import type { RedisOptions } from './engine/redis/redis-options.ts';
 import type { LogLevel } from './engine/telemetry/logs.ts';
 
@@ -32,6 +33,7 @@ export type PorticoConfig = {
   readonly listen?: Partial<ListenOptions>;
   readonly adminToken?: string;
   readonly adminTokenFile?: string;
+  readonly operators?: readonly Operator[];
   readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;

@@ -17,6 +17,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   cors: true,
   adminToken: true,
   adminTokenFile: true,
+  operators: true,
   readableSecrets: true,
   upstream: true,
   rewriteUrls: true,
