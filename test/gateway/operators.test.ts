@@ -108,7 +108,7 @@ describe('an operator with a password', () => {
 });
 
 describe('the configuration of operators', () => {
-  const faultsOf = async (given: object) => {
+  const faultsOf = async (given: Readonly<Record<string, string | undefined>>) => {
     const passwordHash = await hashPassword('x', { memory: 8, passes: 1, parallelism: 1 });
     const listed = Object.entries(given).map(([name, hash]) => ({ name, passwordHash: hash ?? passwordHash }));
     return readSettings({ env: {}, cwd: tempFolder(), given: { operators: listed } }).faults;

@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import type { Request, RequestHandler } from 'express';
 import basicAuth from 'express-basic-auth';
 import type { Clock } from '../../lib/clock.ts';
@@ -38,9 +39,10 @@ export function createOperatorSignIn(
     const network = networkOf(req.socket.remoteAddress ?? '');
     const signIn = basicAuth({
       authorizeAsync: true,
-      authorizer: (name: string, password: string, done: basicAuth.AsyncAuthorizerCallback) => {
-        verify(name, password, network).then((isOperator) => done(null, isOperator), next);
-      },
+      authorizer: callbackify((name: string, password: string) =>
+        // An error in this callback would end the process, so a password that cannot be verified counts as wrong.
+        verify(name, password, network).catch(() => false),
+      ),
       unauthorizedResponse: () => refusal(req),
     });
     signIn(req as basicAuth.IBasicAuthedRequest, res, next);
