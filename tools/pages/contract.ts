@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contractFolder } from '../../src/engine/contract/contract-files.ts';
+import { isPlainObject } from '../../src/lib/plain-object.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { PROFILE } from '../../src/profile.ts';
-import { code, table } from './markdown.ts';
+import { code, table, withLinks } from './markdown.ts';
 
 const { operations } = loadContract(CONTRACT_DEFAULTS);
 
@@ -42,4 +46,48 @@ function ruleTable(
 function numbers(found: typeof operations): string {
   const rows = found.flatMap(({ row }) => row ?? []).map(String);
   return [...rows, ...(found.length > rows.length ? ['comment writes'] : [])].join(', ');
+}
+
+/** The parts of the document that have extensions, by the definition in the schema for vendor extensions. */
+const PARTS = new Map([
+  ['', 'the document'],
+  ['operation', 'operations'],
+  ['parameter', 'parameters'],
+  ['response', 'responses'],
+  ['content', 'media types'],
+  ['field', 'fields and resources'],
+]);
+
+/** Returns a table of the vendor extensions, with the parts of the document that can have them. */
+export function extensions(): string {
+  const schema: unknown = JSON.parse(readFileSync(join(contractFolder(), 'vendor-extensions.schema.json'), 'utf8'));
+  const found = extensionsIn(schema, '');
+  const rows = [...Map.groupBy(found, ({ name }) => name)].map(([name, places]) => {
+    const description = places.find((one) => one.description !== undefined)?.description;
+    if (description === undefined) throw new Error(`${name} has no description in its schema`);
+    return [code(name), places.map(({ part }) => part).join(', '), withLinks(description)];
+  });
+  return table(['extension', 'of', 'meaning'], rows);
+}
+
+interface Extension {
+  readonly name: string;
+  readonly part: string;
+  readonly description: string | undefined;
+}
+
+function extensionsIn(schema: unknown, part: string): Extension[] {
+  if (!isPlainObject(schema)) return [];
+  const { properties, $defs } = schema;
+  const own = Object.entries(isPlainObject(properties) ? properties : {}).flatMap(([name, one]) => {
+    const description = isPlainObject(one) ? one['description'] : undefined;
+    if (!name.startsWith('x-')) return [];
+    return {
+      name,
+      part: PARTS.get(part) ?? part,
+      description: typeof description === 'string' ? description : undefined,
+    };
+  });
+  const below = Object.entries(isPlainObject($defs) ? $defs : {}).flatMap(([name, one]) => extensionsIn(one, name));
+  return [...own, ...extensionsIn(schema['additionalProperties'], part), ...below];
 }

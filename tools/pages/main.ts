@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readCommandLine } from '../command-line.ts';
 import { commands } from './commands.ts';
 import { configurationKeys } from './configuration.ts';
-import { operationList, requestRules, semanticRules } from './contract.ts';
+import { extensions, operationList, requestRules, semanticRules } from './contract.ts';
 import { alerts, auditRules, metrics } from './lists.ts';
 import { withPart } from './markdown.ts';
 
@@ -22,6 +22,7 @@ const PARTS = [
   ['audit.md', 'rules', auditRules],
   ['operations.md', 'alerts', alerts],
   ['contract.md', 'operations', operationList],
+  ['contract.md', 'extensions', extensions],
   ['contract.md', 'semantic rules', semanticRules],
   ['contract.md', 'request rules', requestRules],
 ] as const;
