@@ -21,7 +21,6 @@ import { probeUpstream } from './engine/assembly/probe-upstream.ts';
 import { loadStart } from './engine/assembly/load-start.ts';
 import { createReload, type Reload } from './engine/assembly/reload.ts';
 import { createDriftWatch, type DriftWatch } from './engine/assembly/features/watch-drift.ts';
-import { logBaseline } from './features/ledger/baseline.ts';
 import { versionOfKey } from './engine/cache/stored-page.ts';
 import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
@@ -34,7 +33,7 @@ import type { Contract } from './engine/contract/load-contract.ts';
 import type { Readiness } from './engine/http/admin-app.ts';
 import { listen, type Listener, type ListenerServer } from './engine/http/listen.ts';
 import type { LadderState } from './features/levels/ladder/ladder-step.ts';
-import type { BaselineFile } from './features/ledger/baseline-file.ts';
+import type { AcceptedViolations } from './engine/model/acceptance.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './engine/model/fault.ts';
 import { type PermissionMatrix, permissionMatrix } from './engine/permissions/permission-matrix.ts';
@@ -83,7 +82,7 @@ export interface Assembly {
   /** Returns the steps that explain how the gateway would handle a request. Does not contact the upstream. */
   explain(request: ExplainRequest): Promise<readonly ExplainStep[]>;
   /** The accepted violations. Undefined if no baseline file is configured. */
-  readonly baseline: BaselineFile | undefined;
+  readonly baseline: AcceptedViolations | undefined;
   /** Compares the releases of the upstream. */
   readonly drift: DriftWatch;
   /** Tests the upstream's address. Returns a function that cancels the test. */
@@ -134,15 +133,15 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     random: given.random ?? Math.random,
     features: given.features ?? FEATURES,
   };
-  const sources = { env: parts.env, ...(given.loadContract && { load: given.loadContract }) };
+  const sources = { env: parts.env, features: parts.features, ...(given.loadContract && { load: given.loadContract }) };
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, trail, metrics, learning, ledger, upstreams, shared } = current.services;
+  const { ladder, ladderFile, overrides, trail, metrics, learning, records, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
   const drift = createDriftWatch({
-    ledger,
+    ledger: records,
     release: () => current.settings.release,
     accepts: () => current.services.accepts,
     logger: current.services.logger,
@@ -221,9 +220,9 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       await overrides.written();
       await trail.written();
       learning.close();
-      await ledger.close();
-      await shared?.close();
+      // Features can write to Redis until they are closed.
       await current.services.features.end(graceMs);
+      await shared?.close();
       await upstreams.close(0);
       log.flush();
     },
@@ -258,7 +257,6 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   const stop = () => stops.forEach((one) => one());
   try {
     await services.features.open();
-    await services.ledger.open();
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
@@ -269,7 +267,8 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     await assembly.close(0);
     throw error;
   }
-  logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
+  for (const { message, fields } of assembly.baseline?.warnings((given.clock ?? systemClock)()) ?? [])
+    logger.warn(fields, message);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
   stops.push(assembly.probe());
   services.upstreams.startProbes();

@@ -7,7 +7,6 @@ import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './engine/contract/contract-options.ts';
 import { packageRoot } from './lib/package-root.ts';
 import { mountGateway } from './gateway.ts';
-import type { LedgerOptions } from './features/ledger/ledger-options.ts';
 import type { Checks, ErrorStyle } from './engine/model/checks.ts';
 import { StartFault } from './engine/model/fault.ts';
 import type { ModeName } from './engine/model/modes.ts';
@@ -53,7 +52,6 @@ export type PorticoConfig = {
   };
   readonly release?: string;
   readonly instance?: string;
-  readonly ledger?: Partial<LedgerOptions>;
   readonly ladder?: Section;
   readonly overrides?: Section;
   readonly learn?: Section;

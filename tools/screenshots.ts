@@ -86,7 +86,7 @@ async function tryIdeas(tab: Page): Promise<void> {
 
 /** Accepts the violation caused by missing titles. */
 async function acceptOne({ services, baseline }: Gateway): Promise<void> {
-  const { entries } = await services.ledger.snapshot();
+  const { entries } = await services.records.snapshot();
   const known = entries.find(({ at }) => at === '/list/*/title');
   if (known === undefined) throw new Error('no missing title was recorded');
   const { fingerprint, message: summary } = known;

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { loadStart, type Start } from '../../src/engine/assembly/load-start.ts';
 import { loadSettings } from '../../src/portico-settings.ts';
 import type { Settings } from '../../src/engine/config/settings.ts';
+import { FEATURES } from '../../src/features.ts';
 import { assembleGateway, type Assembly } from '../../src/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Arrival } from '../../src/engine/model/arrival.ts';
@@ -62,7 +63,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   if (target.plan !== plan) throw new Error('the target of the page belongs to another plan');
   return {
     settings,
-    start: loadStart(settings, { env: {} }),
+    start: loadStart(settings, { env: {}, features: FEATURES }),
     assembly,
     plan,
     arrival: exchange.arrival,

@@ -1,11 +1,15 @@
 import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
-import type { Configurable, Settings } from './config/settings.ts';
+import type { Configurable, Place, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Contract } from './contract/load-contract.ts';
+import type { AcceptedViolations } from './model/acceptance.ts';
+import type { Baseline, LedgerQuery, LedgerReader, LedgerSnapshot } from './model/ledger-entry.ts';
 import type { Operation } from './model/operation.ts';
+import type { FieldPresence } from './model/release-statistics.ts';
 import type { Trace } from './model/trace.ts';
 import type { Violation } from './model/violation.ts';
+import type { KindOf } from './model/violation-kind.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import type { MessageObserver } from './pipeline/message-observer.ts';
 import type { Plan } from './pipeline/plan.ts';
@@ -36,6 +40,10 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * feature samples traces.
    */
   sampling?(options: Static<Options>): Sampling | undefined;
+  /** Keeps the records of violations and traffic. At most one feature does. */
+  readonly records?: RecordKeeping<Static<Options>>;
+  /** Reads the violations that operators have accepted, from the file `contract.baseline`. At most one feature does. */
+  readonly acceptance?: AcceptanceReader;
   /** Returns what else a run of the feature depends on. A reload that changes it starts the feature again. */
   dependsOn?(settings: Settings): unknown;
   /**
@@ -44,6 +52,55 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * feature is off. Returns undefined if the options leave the feature without work.
    */
   start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
+}
+
+/** The records of violations and traffic that a gateway keeps. The ladder, reports and the console read them. */
+export interface Records extends LedgerReader {
+  /** Opens the configured place. Until it is open, everything is in memory. Throws `StartFault`. */
+  open(): Promise<void>;
+  /** Records a finished request, at first only in memory. */
+  record(trace: Trace): void;
+  /** Waits until everything recorded so far has been written or counted as lost. */
+  flush(): Promise<void>;
+}
+
+/** The records of gateways, read without a gateway. */
+export interface StoredRecords {
+  /** The name of the place in reports and messages, such as the path of the file. It must not contain a secret. */
+  readonly name: string;
+  /** False if the records are only in the memory of the gateway, so there is nothing to read. */
+  readonly isLasting: boolean;
+  /** Returns undefined if there is nothing to read. Throws `StartFault` if the records cannot be read. */
+  read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
+}
+
+/** What records are made of. */
+export interface RecordParts {
+  readonly clock: Clock;
+  readonly kindOf: KindOf;
+  /** The release label under which requests and violations are counted. */
+  readonly release: string;
+  /** The ids of the contract's operations. */
+  readonly operations: readonly string[];
+}
+
+/**
+ * How commands use records without a running gateway. They find it in the list of features, so a command that needs
+ * records says that there are none if no feature keeps them.
+ */
+export interface RecordKeeping<Options> {
+  /** Returns the records at the configured place, or in a file. */
+  at(options: Options, settings: Settings, file?: string): StoredRecords;
+  /** Creates records in memory, such as those of a single walk. */
+  inMemory(options: Options, parts: RecordParts): Records & { close(): Promise<void> };
+}
+
+/** Reads the file of accepted violations. Both functions throw a `StartFault` that lists all errors in the file. */
+export interface AcceptanceReader {
+  /** Opens the file for a gateway. A missing file is treated as empty. `place` is the place of the key. */
+  open(file: string, place: Place): AcceptedViolations;
+  /** Reads the file once, for a report. The file must exist. */
+  read(file: string): Baseline;
 }
 
 /** What the engine gives to a feature that starts. */
@@ -65,6 +122,8 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly instance: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Returns what identifies a violation: the same in headers, logs and records. */
+  readonly kindOf: KindOf;
   /** The Redis server through which gateways share state. Undefined if none is configured. */
   readonly redis: Redis | undefined;
   readonly metrics: FeatureMetrics;
@@ -87,6 +146,13 @@ export interface RunningFeature {
    * feature. An error prevents the start of the gateway, or the reload.
    */
   open?(): Promise<void>;
+  /**
+   * Called when new requests begin to use this run: at the start and after a reload. If a reload fails after this, it is
+   * called again for the earlier run.
+   */
+  use?(): void;
+  /** The records of the feature. At most one feature has records. */
+  readonly records?: Records;
   readonly stages?: readonly FeatureStage[];
   /**
    * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.
@@ -108,5 +174,9 @@ export interface RunningFeature {
    * Must return at once.
    */
   finished?(trace: Trace): void;
+  /** Called with violations that a feature has found after a request had finished, in a trace that contains only them. */
+  found?(trace: Trace): void;
+  /** Called with the fields of a sampled response to a documented operation. */
+  sampled?(operation: string, presence: FieldPresence): void;
   close?(): Promise<void> | void;
 }

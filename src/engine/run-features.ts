@@ -9,7 +9,7 @@ import type { TraceObserver } from './http/public-handler.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
-import type { Feature, FeatureContext, RunningFeature } from './feature.ts';
+import type { Feature, FeatureContext, Records, RunningFeature } from './feature.ts';
 
 /** The features at work under one configuration. */
 export interface RunningFeatures {
@@ -27,6 +27,14 @@ export interface RunningFeatures {
   logMembers(trace: Trace): string;
   /** The features that observe finished requests. */
   readonly observers: readonly TraceObserver[];
+  /** The records of the feature that keeps them. Undefined if none does. */
+  readonly records: Records | undefined;
+  /** Makes new requests use these runs. */
+  use(): void;
+  /** Passes violations found after a request to the features. */
+  found(trace: Trace): void;
+  /** Passes the fields of a sampled response to the features. */
+  sampled: NonNullable<RunningFeature['sampled']>;
   /** Opens the runs that `before` does not have. Throws the error of the first that cannot be opened. */
   open(before?: RunningFeatures): Promise<void>;
   /** Closes the runs that `next` does not use. */
@@ -150,6 +158,10 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
       const record = one?.finished?.bind(one);
       return record === undefined ? [] : [{ name, record }];
     }),
+    records: running.find(({ records }) => records !== undefined)?.records,
+    use: () => running.forEach((one) => one.use?.()),
+    found: (trace) => running.forEach((one) => one.found?.(trace)),
+    sampled: (operation, presence) => running.forEach((one) => one.sampled?.(operation, presence)),
     async open(before) {
       for (const run of runs) if (before?.runs.includes(run) !== true) await run.running?.open?.();
     },

@@ -34,6 +34,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'features',
     'workbench',
     'reference',
+    'features.ts',
     'gateway.ts',
     'portico-settings.ts',
   ],

@@ -56,7 +56,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
       const last = await start('gateway-c');
       for (const { call, gateway } of [first, second, last]) {
         await call('/services/v2/question.json');
-        await gateway.services.ledger.flush();
+        await gateway.services.records.flush();
       }
       const context = await openContext(browser, last.adminUrl, { ownClock: true });
       const { page, troubles } = await openConsole(context, last.adminUrl, '#/fleet');

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { withSchemaDefaults } from '../../src/engine/config/configurable.ts';
+import { type LedgerOptions, options } from '../../src/features/ledger/options.ts';
 import { HOUR_MS } from '../../src/lib/clock.ts';
 import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
 import type { Violation } from '../../src/engine/model/violation.ts';
@@ -8,6 +10,9 @@ import { createKindOf } from '../../src/engine/model/violation-kind.ts';
 import type { OpenedStore, StoreLimits } from '../../src/features/ledger/ledger-store.ts';
 import { openSqliteStore } from '../../src/features/ledger/store/sqlite/sqlite-store.ts';
 import { IN_MEMORY } from '../../src/lib/replace-file.ts';
+
+/** The options of a ledger by default. */
+export const LEDGER_DEFAULTS = withSchemaDefaults(options as never, undefined) as LedgerOptions;
 
 /** An instant at the start of an hour. */
 export const NOW = Date.UTC(2026, 4, 4, 10);

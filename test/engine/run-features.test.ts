@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import type { PreparedFeature, Settings } from '../../src/engine/config/settings.ts';
-import type { Feature, RunningFeature } from '../../src/engine/feature.ts';
+import type { Feature, Records, RunningFeature } from '../../src/engine/feature.ts';
 import { runFeatures, type RunningFeatures, samplingOf } from '../../src/engine/run-features.ts';
 import { createFeatureMetrics, type FeatureMetrics } from '../../src/engine/telemetry/feature-metrics.ts';
 import { finishedTrace } from './telemetry/fixed-trace.ts';
@@ -73,6 +73,29 @@ describe('a feature', () => {
       'close 2',
       'close the state within 50 ms',
     ]);
+  });
+
+  it('gets the violations and fields that others find, and is told when new requests use it', () => {
+    const told: unknown[] = [];
+    const records = { open: async () => undefined } as unknown as Records;
+    const { feature } = createFeature(
+      {},
+      {
+        records,
+        use: () => told.push('use'),
+        found: (trace) => told.push(trace),
+        sampled: (operation, presence) => told.push([operation, presence]),
+      },
+    );
+    const on = run(feature, settingsWith(feature, { value: 1 }));
+    const trace = finishedTrace();
+    const presence = { objects: new Set(['']), fields: new Set(['/id']) };
+    on.use();
+    on.found(trace);
+    on.sampled('listIdeas', presence);
+    expect(told).toEqual(['use', trace, ['listIdeas', presence]]);
+    expect(on.records).toBe(records);
+    expect(run(feature, settingsWith(feature, undefined)).records).toBeUndefined();
   });
 
   it('starts again if what it depends on has changed', () => {

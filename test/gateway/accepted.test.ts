@@ -51,7 +51,7 @@ describe('a violation that the baseline accepts', () => {
     const fingerprint = status?.[1] ?? '';
     const next = async () => {
       const { services } = gateway.gateway;
-      const rows = services.ladder.rows(await services.ledger.snapshot());
+      const rows = services.ladder.rows(await services.records.snapshot());
       return rows.find(({ operation, check }) => operation === 'listQuestions' && check === 'responses')?.next.kind;
     };
     expect([await gateway.metric(`${METRIC},accepted="false"}`), await next()]).toEqual([1, 'not yet']);
@@ -78,7 +78,7 @@ it('a baseline that cannot be written is logged with the path of the request, wi
 
 /** Returns the fingerprint of a failure of the upstream in the gateway's ledger. */
 async function outageIn({ gateway }: TestGateway): Promise<string> {
-  const { entries } = await gateway.services.ledger.snapshot();
+  const { entries } = await gateway.services.records.snapshot();
   return entries.find(isOutage)?.fingerprint ?? '';
 }
 
@@ -120,8 +120,8 @@ describe('a failure of the upstream', () => {
     expect(await second.metric(`${counter},accepted="true"}`)).toBe(0);
     expect(await second.metric(`${counter},accepted="false"}`)).toBe(0);
     const { services } = second.gateway;
-    const { entries } = await services.ledger.snapshot();
-    const rows = violationRows(await services.ledger.snapshot(), second.gateway.baseline?.read(), Date.now());
+    const { entries } = await services.records.snapshot();
+    const rows = violationRows(await services.records.snapshot(), second.gateway.baseline?.read(), Date.now());
     expect(entries.map((one) => one.fingerprint)).toContain(fingerprint);
     expect(rows.filter(({ accepted }) => accepted !== undefined)).toEqual([]);
     await second.close();

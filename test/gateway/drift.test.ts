@@ -80,7 +80,7 @@ async function send(gateway: TestGateway, operation: OperationCase): Promise<voi
  */
 async function addedTo(gateway: TestGateway): Promise<string[]> {
   const before = counts.get(gateway);
-  const { entries } = await gateway.gateway.services.ledger.snapshot();
+  const { entries } = await gateway.gateway.services.records.snapshot();
   counts.set(gateway, new Map(entries.map(({ fingerprint, count }) => [fingerprint, count])));
   return entries.flatMap((entry) => {
     const times = entry.count - (before?.get(entry.fingerprint) ?? 0);

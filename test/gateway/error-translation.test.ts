@@ -57,7 +57,7 @@ describe('an error in a 200', () => {
     for (const mode of ['observe', 'staging']) {
       const gateway = await gatewayFor(errorText(200, PERMISSION_HTML), { mode });
       await send(gateway);
-      const { entries } = await gateway.gateway.services.ledger.snapshot();
+      const { entries } = await gateway.gateway.services.records.snapshot();
       expect(entries.map(({ keyword }) => keyword)).not.toContain('upstream-allowed');
       await fake.close();
     }
@@ -74,7 +74,7 @@ describe('observe mode', () => {
   ] as const)('foretells what normalized errors would do to %s', async (_what, answer, from, to, code) => {
     const gateway = await gatewayFor(answer, { mode: 'observe' });
     expect((await send(gateway)).status).toBe(from);
-    const { ladder, ledger } = gateway.gateway.services;
+    const { ladder, records: ledger } = gateway.gateway.services;
     const snapshot = await ledger.snapshot();
     const row = ladder.rows(snapshot).find((one) => one.operation === 'listQuestions' && one.check === 'errors');
     expect(row).toMatchObject({ counts: { reported: 1 }, changes: [{ from, to, count: 1 }] });
@@ -94,7 +94,7 @@ describe('observe mode', () => {
     const operations = { listQuestions: { errors: 'legacy' } };
     const gateway = await gatewayFor(LOGIN, { mode: 'observe', operations });
     await send(gateway);
-    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const { entries } = await gateway.gateway.services.records.snapshot();
     expect(entries.filter(({ check }) => check === 'errors')).toEqual([]);
   });
 });
@@ -116,7 +116,7 @@ describe('an accepted error', () => {
     accept([]);
     const observing = await gatewayFor(answer, { mode: 'observe', ...config });
     await send(observing);
-    const { entries } = await observing.gateway.services.ledger.snapshot();
+    const { entries } = await observing.gateway.services.records.snapshot();
     accept(entries.filter((entry) => entry.check === check).map(({ fingerprint }) => fingerprint));
     await fake.close();
     for (const mode of ['staging', 'strict']) {

@@ -212,7 +212,7 @@ async function stateOf({ gateway, log, admin }: TestGateway): Promise<unknown> {
     counts: services.pageCounts.size,
     failing: services.failingPages.size,
     remembered: gateway.gateway.targets.size,
-    ledger: (await services.ledger.snapshot({ since: 0 })).entries,
+    ledger: (await services.records.snapshot({ since: 0 })).entries,
   };
 }
 

@@ -5,7 +5,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const UNDOCUMENTED = 'violations; count=1; worst=undocumented';
@@ -27,7 +27,7 @@ afterAll(() => fake.close());
 
 /** Returns all ledger entries in the form `direction keyword at × count`. */
 async function ledger(): Promise<string[]> {
-  const { entries } = await gateway.gateway.services.ledger.snapshot();
+  const { entries } = await gateway.gateway.services.records.snapshot();
   return entries
     .map(({ direction, keyword, at, count }) => `${direction} ${keyword} ${at} × ${count}`)
     .toSorted((a, b) => (a < b ? -1 : 1));
@@ -51,7 +51,7 @@ describe('a page with undocumented fields', () => {
     const labels = 'operation="listQuestions",direction="response",category="undocumented",accepted="false"';
     expect(await gateway.metric(`portico_contract_violations_total{${labels}}`)).toBe(1);
     expect(await gateway.metric('portico_checks_total{check="responses",outcome="passed"}')).toBe(1);
-    expect(JSON.stringify([...gateway.log, await gateway.gateway.services.ledger.snapshot()])).not.toContain('bob@');
+    expect(JSON.stringify([...gateway.log, await gateway.gateway.services.records.snapshot()])).not.toContain('bob@');
   });
 });
 
@@ -104,7 +104,7 @@ describe('an upstream failure', () => {
     fake.handler = () => ({ status: 503, json: { error: 'away' } });
     expect((await gateway.call(QUESTIONS)).status).toBe(200);
     await until(() => fake.requests.length === 2);
-    await until(() => gateway.gateway.services.ledger.size() > 0);
+    await eventually(async () => (await gateway.metric('portico_ledger_entries')) === 1);
     expect(await ledger()).toEqual(['response server-error  × 1']);
   });
 });
@@ -113,7 +113,7 @@ describe('a refused request', () => {
   it('is recorded with the missing permission, including its spaces, if the roles file refuses it', async () => {
     expect((await gateway.call('/services/v2/action.json', { user: 'alice' })).status).toBe(403);
     await until(() => gateway.log.length >= 1);
-    const [entry, ...others] = (await gateway.gateway.services.ledger.snapshot()).entries;
+    const [entry, ...others] = (await gateway.gateway.services.records.snapshot()).entries;
     expect(others).toEqual([]);
     expect(entry).toMatchObject({
       operation: 'listActions',
@@ -130,7 +130,7 @@ describe('a refused request', () => {
     const upload = { method: 'POST', user: 'alice', body: { content: 'userId,username\n,alice\n' } };
     expect((await gateway.call('/services/v2/users/gdpr/upload.json', upload)).status).toBe(403);
     await until(() => gateway.log.length >= 1);
-    const [entry, ...others] = (await gateway.gateway.services.ledger.snapshot()).entries;
+    const [entry, ...others] = (await gateway.gateway.services.records.snapshot()).entries;
     expect(others).toEqual([]);
     expect(entry).toMatchObject({
       operation: 'uploadGdprFile',

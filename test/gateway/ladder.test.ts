@@ -267,7 +267,7 @@ describe('promotion', () => {
     const clock = createTestClock();
     const promote = { enabled: true, checks: ['responses'], minAnswers: 5, windowHours: 1 };
     const gateway = await start({ operations: {}, ladder: { file, promote } }, clock);
-    const { ladder, ledger } = gateway.gateway.services;
+    const { ladder, records: ledger } = gateway.gateway.services;
     await statuses(gateway, 5);
     await ladder.promote(ledger);
     expect(ladder.checksFor('listIdeas').responses).toBe('report');

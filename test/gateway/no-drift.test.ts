@@ -214,7 +214,7 @@ describe('a server without chaos, in observe mode', () => {
       callers.map((caller) => once(targetOf(operation, '', ids), { ...caller, method: operation.method })),
     );
     expect(await askAll(gateway, asked)).toBe(OPERATIONS.length * callers.length);
-    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const { entries } = await gateway.gateway.services.records.snapshot();
     const answers = entries.filter((entry) => entry.direction === 'response' && !isExpected(entry));
     expect(answers.map(({ operation, status, keyword, at }) => [operation, status, keyword, at])).toEqual([]);
     await gateway.close();
@@ -231,7 +231,7 @@ describe.each([
     const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
     const asked = (await askAll(gateway, await allReads(extent))) + (await writeAll(gateway));
     expect(asked).toBeGreaterThan(200);
-    const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
+    const { entries, traffic } = await gateway.gateway.services.records.snapshot();
     const others = entries.filter((entry) => !isExpected(entry));
     expect(entries.some(isIncompleteItem)).toBe(true);
     expect(

@@ -22,7 +22,7 @@ beforeEach(async () => {
 async function judged(target: string, user: string) {
   const answer = await gateway.call(target, { user });
   const line = await gateway.lineOf(String(answer.headers['x-request-id']));
-  const { ledger } = gateway.gateway.services;
+  const { records: ledger } = gateway.gateway.services;
   await ledger.flush();
   const { entries } = await ledger.snapshot();
   const found = entries.filter(({ check }) => check === 'permissions').map(({ keyword }) => keyword);

@@ -26,7 +26,7 @@ const TIGHT = {
 const EXCEEDED = 'portico_upstream_limits_exceeded_total';
 
 async function overLimits(gateway: TestGateway): Promise<string[]> {
-  const { ledger } = gateway.gateway.services;
+  const { records: ledger } = gateway.gateway.services;
   await ledger.flush();
   const { entries } = await ledger.snapshot();
   return entries

@@ -33,7 +33,7 @@ async function askPages(gateway: TestGateway, call: object = {}) {
 }
 
 async function violationsOf(gateway: TestGateway) {
-  const { ledger } = gateway.gateway.services;
+  const { records: ledger } = gateway.gateway.services;
   await ledger.flush();
   const { entries } = await ledger.snapshot();
   return entries

@@ -39,7 +39,7 @@ const seriesOf = async (gateway: TestGateway, name: string): Promise<string[]> =
 };
 
 async function reportOf({ gateway: { services } }: TestGateway): Promise<Report> {
-  return toReport(await services.ledger.snapshot(), {
+  return toReport(await services.records.snapshot(), {
     scope: { since: undefined, operation: undefined, release: undefined },
     baseline: { accepted: [] },
     placeOf: () => ({ file: '', pointer: '', line: undefined, schema: undefined }),

@@ -30,7 +30,9 @@ beforeAll(async () => {
 afterAll(() => reference.close());
 
 const keywords = async ({ gateway }: TestGateway, at: RegExp) =>
-  (await gateway.services.ledger.snapshot()).entries.filter((entry) => at.test(entry.at)).map((entry) => entry.keyword);
+  (await gateway.services.records.snapshot()).entries
+    .filter((entry) => at.test(entry.at))
+    .map((entry) => entry.keyword);
 
 describe('the overlay in the documentation of the contract', () => {
   it('stops the violations for the field that it documents', async () => {

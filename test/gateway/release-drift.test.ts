@@ -33,7 +33,7 @@ it('a release that drops an optional field from every response fails the gate an
   await ask('second');
 
   const drifts = async () =>
-    (await gateway.gateway.services.ledger.snapshot()).statistics.find(
+    (await gateway.gateway.services.records.snapshot()).statistics.find(
       (one) => one.release === '1.1' && one.operation === 'listIdeas',
     )?.counts['object /list/*'];
   await eventually(async () => (await drifts()) === 12);

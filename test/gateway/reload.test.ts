@@ -252,7 +252,7 @@ describe('the cache after a reload', () => {
     upstream.handler = () => ({ json: page });
     await gateway.call(QUESTIONS);
     expect(await cacheStatus(gateway)).toBe('portico; fwd=miss; detail=validity');
-    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const { entries } = await gateway.gateway.services.records.snapshot();
     const lines = entries.map(({ fingerprint }) => `  - { fingerprint: ${fingerprint}, reason: known, owner: me }\n`);
     writeFileSync(baseline, `accepted:\n${lines.join('')}`);
     expect(await gateway.reload()).toMatchObject({ outcome: 'applied', changed: ['the baseline'] });

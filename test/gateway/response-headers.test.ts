@@ -61,7 +61,7 @@ describe('a response header that is not listed', () => {
     const answer = await gateway.call(LIST);
     expect(answer.headers).toMatchObject({ 'x-quota': '5', server: 'old', etag: '"a"' });
     expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=advisory/);
-    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const { entries } = await gateway.gateway.services.records.snapshot();
     expect(entries.map(({ at, keyword, category }) => [at, keyword, category])).toEqual([
       ['x-quota', 'header-dropped', 'advisory'],
     ]);

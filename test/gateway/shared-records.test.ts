@@ -46,7 +46,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const [a, b] = await fleet(['a', 'b'], { redis });
     drift = DRIFT;
     for (const gateway of [a, a, b]) await gateway.call(LIST);
-    for (const gateway of [a, b]) await gateway.gateway.services.ledger.flush();
+    for (const gateway of [a, b]) await gateway.gateway.services.records.flush();
     const { json } = await report();
     expect(json).toMatchObject({
       replicas: expect.arrayContaining([expect.objectContaining({ replica: 'a', requests: 2 })]) as unknown,
@@ -71,7 +71,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const [b] = await fleet(['b'], { redis: a.gateway.settings.redis }, clock);
     for (const gateway of [a, b, b]) await gateway.call(LIST);
     for (const gateway of [a, b]) {
-      await gateway.gateway.services.ledger.flush();
+      await gateway.gateway.services.records.flush();
       clock.advance(1);
     }
     const api = async (name: string) => (await b.admin(`/console/api/${name}`)).json;
@@ -209,14 +209,14 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const [a, b] = await fleet(['a', 'b'], more, clock);
     clock.advance(2 * 3600);
     const ladders = [a, b].map(({ gateway: { services } }) => services);
-    const promote = async ({ ladder, ladderDocument, ledger }: (typeof ladders)[number]) => {
+    const promote = async ({ ladder, ladderDocument, records }: (typeof ladders)[number]) => {
       const turn = await ladderDocument?.takeTurn();
-      if (turn !== undefined) await ladder.promote(ledger, turn.commit);
+      if (turn !== undefined) await ladder.promote(records, turn.commit);
       return turn !== undefined;
     };
     // Neither gateway has seen enough requests on its own.
     for (const gateway of [a, a, b, b]) await gateway.call(LIST);
-    for (const { ledger } of ladders) await ledger.flush();
+    for (const { records } of ladders) await records.flush();
     const turns = await Promise.all(ladders.map(promote));
     expect(turns.filter(Boolean)).toHaveLength(1);
     await until(() => [a, b].every((gateway) => levelOf(gateway, 'requests') === 'enforce'));

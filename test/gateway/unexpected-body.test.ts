@@ -53,7 +53,7 @@ describe('a body for an operation that takes none', () => {
   it('is reported in the ledger', async () => {
     const { gateway } = await start({ mode: 'observe' });
     await gateway.call('/services/v2/node/118/cancelwiki.json', { method: 'PUT', user: 'admin', body: '{}' });
-    const { entries } = await gateway.gateway.services.ledger.snapshot({ since: 0 });
+    const { entries } = await gateway.gateway.services.records.snapshot({ since: 0 });
     expect(entries).toContainEqual(
       expect.objectContaining({ operation: 'cancelWiki', location: 'body', keyword: 'no-body' }),
     );
@@ -92,7 +92,7 @@ describe('a body for an operation that takes none', () => {
       const put = { method: 'PUT', user: 'admin', headers };
       expect((await gateway.call('/services/v2/node/118/cancelwiki.json', put)).status).toBe(200);
     }
-    expect((await gateway.gateway.services.ledger.snapshot({ since: 0 })).entries).toEqual([]);
+    expect((await gateway.gateway.services.records.snapshot({ since: 0 })).entries).toEqual([]);
     expect(upstream.requests.map(({ body }) => body.length)).toEqual([0, 0]);
   });
 

@@ -231,7 +231,7 @@ describe('the line of a violation', () => {
     const gateway = await startTestGateway({ upstream, config: { cache: { enabled: false } } });
     const { headers } = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'violating-1' } });
     const line = await gateway.lineOf('violating-1');
-    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const { entries } = await gateway.gateway.services.records.snapshot();
     expect(entries.map(({ fingerprint }) => fingerprint)).toEqual(
       expect.arrayContaining(line['fingerprints'] as string[]),
     );

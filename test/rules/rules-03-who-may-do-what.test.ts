@@ -38,7 +38,7 @@ const start = (unmapped: string | undefined) => {
 };
 
 const mismatches = async (gateway: TestGateway) =>
-  (await gateway.gateway.services.ledger.snapshot()).entries
+  (await gateway.gateway.services.records.snapshot()).entries
     .filter(({ category }) => category === 'permission-mismatch')
     .map(({ operation, keyword }) => [operation, keyword]);
 

@@ -150,8 +150,8 @@ describe('rules 10: contract.inferred', () => {
       expect([404, 405]).toContain(got.status);
     }
     expect(real.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    await strict.gateway.services.ledger.flush();
-    const { entries } = await strict.gateway.services.ledger.snapshot();
+    await strict.gateway.services.records.flush();
+    const { entries } = await strict.gateway.services.records.snapshot();
     expect(entries.map(({ keyword, message }) => [keyword, message])).toEqual(
       [put, post].map(() => ['path', 'This method of the path is only inferred, and contract.inferred is off.']),
     );

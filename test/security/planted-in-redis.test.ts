@@ -148,7 +148,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     const a = await start(prefix, {}, config);
     await a.call(LIST);
     await a.call(`${LIST}?unknown=1`);
-    await a.gateway.services.ledger.flush();
+    await a.gateway.services.records.flush();
     await stored(prefix);
     for (const key of await keysLike(`{${prefix}:*`)) {
       const kind = String(await command('TYPE', key));
@@ -182,7 +182,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     const prefix = `fleet${(prefixes += 1)}`;
     const gateway = await start(prefix, {}, { ledger: { store: 'redis' }, cache: { enabled: false } });
     for (const name of ['unknown', 'other']) await gateway.call(`${LIST}?${name}=1`);
-    await gateway.gateway.services.ledger.flush();
+    await gateway.gateway.services.records.flush();
     const rows = async () => {
       const { status: code, json } = await gateway.admin('/console/api/violations');
       expect(code).toBe(200);
@@ -194,7 +194,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     const value = typeof planted === 'string' ? planted : JSON.stringify({ ...facts, ...planted });
     await command('HSET', entry, field, value);
     expect(await rows()).toBe(before - 1);
-    expect((await gateway.gateway.services.ledger.snapshot()).dropped).toBe(1);
+    expect((await gateway.gateway.services.records.snapshot()).dropped).toBe(1);
   });
 
   it.each([
@@ -207,9 +207,9 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     const prefix = `fleet${(prefixes += 1)}`;
     const gateway = await start(prefix, {}, { ledger: { store: 'redis' }, cache: { enabled: false } });
     await gateway.call(`${LIST}?unknown=1`);
-    await gateway.gateway.services.ledger.flush();
+    await gateway.gateway.services.records.flush();
     for (const entry of await keysLike(`{${prefix}:*:e:*`)) await command('HSET', entry, field, planted);
-    const snapshot = await gateway.gateway.services.ledger.snapshot({ history: true });
+    const snapshot = await gateway.gateway.services.records.snapshot({ history: true });
     expect(snapshot.entries.length).toBeGreaterThan(0);
     expect((await gateway.admin('/console/api/violations')).status).toBe(200);
   });

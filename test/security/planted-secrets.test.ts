@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createContractPlaces } from '../../src/features/console/operator-console.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadOperations } from '../../src/engine/contract/load-contract.ts';
-import { LEDGER_DEFAULTS } from '../../src/features/ledger/ledger-options.ts';
+import { LEDGER_DEFAULTS } from '../builders/ledger.ts';
 import { ledgerAt } from '../../src/features/ledger/store/select-store.ts';
 import { compareReports } from '../../src/workbench/report/comparison.ts';
 import { REPORT_FORMATS } from '../../src/workbench/report/formats.ts';
@@ -122,7 +122,7 @@ const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): str
 /** Returns everything that others can read about a gateway, except the parts already searched. */
 async function readable(place: Place): Promise<string> {
   const { gateway } = place;
-  const snapshot = await gateway.gateway.services.ledger.snapshot();
+  const snapshot = await gateway.gateway.services.records.snapshot();
   const log = gateway.log.slice(place.searched);
   place.searched = gateway.log.length;
   return [JSON.stringify(snapshot), ...log].join('\n');
@@ -303,7 +303,7 @@ async function reportOn(file: string): Promise<Report> {
 describe('after all of these runs, secrets', () => {
   it.each(MODES)('do not appear in the metrics, the console or the files of a gateway in %s', async (mode) => {
     const { gateway, file } = placeOf(mode);
-    const snapshot = await gateway.gateway.services.ledger.snapshot();
+    const snapshot = await gateway.gateway.services.records.snapshot();
     expect(snapshot.entries.length).toBeGreaterThan(20);
     const views = ['violations', 'traffic', 'status', 'upstream', 'ladder', 'cache', 'permissions', 'configuration'];
     const pages = ['/metrics', '/readyz', ...[...views, 'contract'].map((view) => `/console/api/${view}`)];

@@ -153,7 +153,7 @@ const ask = (gateway: TestGateway, operation: OperationCase, query = '', body: u
 /** Returns everything about a gateway that operators can read. The log begins with line number `from`. */
 async function readable(gateway: TestGateway, from = 0): Promise<string> {
   const pages = await Promise.all(['/metrics', '/readyz', '/livez', '/nothing'].map((page) => gateway.admin(page)));
-  const ledger = JSON.stringify(await gateway.gateway.services.ledger.snapshot());
+  const ledger = JSON.stringify(await gateway.gateway.services.records.snapshot());
   return [...gateway.log.slice(from), ...pages.map(({ text }) => text), ledger].join('\n');
 }
 

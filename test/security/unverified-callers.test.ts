@@ -219,7 +219,7 @@ describe('an unverified caller under enforced permissions', () => {
       ladder: { promote },
     };
     const gateway = await start(config, clock);
-    const { ladder, ledger } = gateway.gateway.services;
+    const { ladder, records: ledger } = gateway.gateway.services;
     // A caller who may use both operations sends enough requests for a promotion to `enforce`. In the meantime, the
     // attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });

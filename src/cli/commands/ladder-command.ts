@@ -11,7 +11,6 @@ import {
   stepOf,
 } from '../../features/levels/ladder/ladder-step.ts';
 import { emptySnapshot, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
-import { ledgerAt } from '../../features/ledger/store/select-store.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { connectRedis, RedisUnavailable, untilAvailable } from '../../engine/redis/connect-redis.ts';
 import { openRedisChangeLog } from '../../engine/redis/redis-change-log.ts';
@@ -20,6 +19,7 @@ import { editSharedDocument } from '../../engine/redis/shared-document.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';
+import { recordsAt } from '../flags/kept-records.ts';
 import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
 
 const FORMATS = ['table', 'json'];
@@ -129,7 +129,7 @@ async function show(
   io.err(
     `Levels: mode ${settings.mode.name} with the configuration given here. ` +
       `Moves: ${request.place === 'redis' ? `Redis (prefix ${settings.redis.prefix})` : settings.ladder.file}. ` +
-      `Counts: ${ledgerAt(settings.ledger, settings.redis).name}.`,
+      `Counts: ${recordsAt(settings).name}.`,
   );
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladder
@@ -146,7 +146,7 @@ async function snapshotOf(
   { since, operation }: LadderRequest,
   io: CommandIo,
 ): Promise<LedgerSnapshot> {
-  const ledger = ledgerAt(settings.ledger, settings.redis);
+  const ledger = recordsAt(settings);
   const found = await ledger.read({ since, ...(operation === undefined ? {} : { operation }) });
   if (found !== undefined) return found;
   io.err(

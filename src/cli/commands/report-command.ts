@@ -19,6 +19,7 @@ import { renderOptions, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';
 import { FAIL_FLAGS, failRules, reportFailures } from '../flags/fail-flags.ts';
+import { recordsAt } from '../flags/kept-records.ts';
 import { createWhyUnreported } from '../tasks/unreported.ts';
 import { openReports, type Reports } from '../tasks/open-reports.ts';
 
@@ -91,9 +92,14 @@ export const reportCommand: Command = {
       return EXIT.ok;
     }
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
-    const demo = withDemoState(settings).ledger.file;
+    const demo = recordsAt(withDemoState(settings)).name;
     // Without an upstream, the command may be run for the demo or for a real server that is configured elsewhere.
-    if (line.last('ledger') === undefined && demo !== settings.ledger.file && isEmptyReport(report) && existsSync(demo))
+    if (
+      line.last('ledger') === undefined &&
+      demo !== recordsAt(settings).name &&
+      isEmptyReport(report) &&
+      existsSync(demo)
+    )
       io.err(`The ledger of the demo is ${demo}; add --ledger ${demo} to report on it.`);
     const unknownRelease = await unknownReleaseMessage(request, report, reports);
     if (unknownRelease !== undefined) io.err(`portico: ${unknownRelease}`);

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../../engine/config/settings.ts';
-import { readBaselineFile } from '../../features/ledger/baseline-file.ts';
 import type { Baseline } from '../../engine/model/ledger-entry.ts';
 import { type FailRule, parseFailRule } from '../../workbench/report/fail-on.ts';
 import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
+import { acceptanceReader } from './kept-records.ts';
 
 /** The flags shared by all commands that can fail a pipeline. */
 export const FAIL_FLAGS: readonly Flag[] = [
@@ -23,9 +23,9 @@ export const FAIL_FLAGS: readonly Flag[] = [
  */
 export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
   const named = line.last('baseline');
-  if (named !== undefined) return readBaselineFile(resolve(cwd, named));
+  if (named !== undefined) return acceptanceReader().read(resolve(cwd, named));
   const { baseline } = contract;
-  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
+  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : acceptanceReader().read(baseline);
 }
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */

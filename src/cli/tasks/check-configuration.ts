@@ -1,10 +1,10 @@
 import type { Settings } from '../../engine/config/settings.ts';
-import { ledgerAt } from '../../features/ledger/store/select-store.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { isOutage } from '../../engine/model/ledger-entry.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
 import { settingsFrom, withAssembly } from '../flags/config-flags.ts';
+import { recordsAt } from '../flags/kept-records.ts';
 
 /** A valid configuration. */
 interface CheckedConfiguration {
@@ -34,12 +34,12 @@ export async function checkConfiguration(line: CommandLine, io: CommandIo): Prom
  * be recognized only with the ledger, so there are no warnings if the ledger cannot be read.
  */
 async function outageWarnings(
-  { ledger, redis }: Settings,
+  settings: Settings,
   baseline: Pick<AcceptedViolations, 'file' | 'read'> | undefined,
 ): Promise<readonly Fault[]> {
   const accepted = baseline?.read().accepted ?? [];
   if (baseline === undefined || accepted.length === 0) return [];
-  const snapshot = await ledgerAt(ledger, redis)
+  const snapshot = await recordsAt(settings)
     .read({})
     .catch((error: unknown) => {
       if (error instanceof StartFault) return undefined;

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { createContractPlaces } from '../../features/console/operator-console.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
-import { ledgerAt, withLedgerFile } from '../../features/ledger/store/select-store.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { fileReason } from '../../lib/file-reason.ts';
@@ -13,6 +12,7 @@ import { parseJsonReport, ReportFault } from '../../workbench/report/json-report
 import { type Report, type ReportInput, type ReportScope, toReport } from '../../workbench/report/report.ts';
 import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
+import { recordsAt } from '../flags/kept-records.ts';
 
 /** Creates reports from the ledger specified on the command line or in the configuration, or from another file. */
 export interface Reports {
@@ -32,8 +32,7 @@ export function openReports(
   operations: readonly Operation[],
 ): Reports {
   const ledgerFlag = line.last('ledger');
-  const options = ledgerFlag === undefined ? settings.ledger : withLedgerFile(settings.ledger, ledgerFlag);
-  const ledger = ledgerAt(options, settings.redis);
+  const ledger = recordsAt(settings, ledgerFlag);
   const baseline = readBaseline(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (
@@ -81,9 +80,9 @@ const queryOf = ({ since, operation, release, replica }: ReportScope): LedgerQue
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /** Reads a ledger file or a JSON report. Throws a StartFault for any other file. */
-async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
+async function readReportFile(path: string, query: LedgerQuery, settings: Settings): Promise<LedgerSnapshot> {
   if (startOf(path) === 'json') return readExported(path);
-  return (await ledgerAt(withLedgerFile(ledger, path)).read(query)) ?? emptySnapshot({}, systemClock());
+  return (await recordsAt(settings, path).read(query)) ?? emptySnapshot({}, systemClock());
 }
 
 function readExported(path: string): LedgerSnapshot {

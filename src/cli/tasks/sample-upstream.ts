@@ -3,7 +3,6 @@ import { walkToLearn } from '../../workbench/walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../engine/config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
-import { inMemoryOptions } from '../../features/ledger/store/select-store.ts';
 import { createLearner } from '../../features/learning/create-learner.ts';
 import type { Observations } from '../../features/learning/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -31,10 +30,8 @@ export async function sampleUpstream(
   const ids = walkIds(line.all('id'), walkedParameters(loadOperations(settings.contract)));
   const authorization = await readCredential(line, io);
   const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
-  const assembly = assembleGateway(
-    { ...walkSettings, ledger: inMemoryOptions(walkSettings.ledger) },
-    { logStream: { write: () => undefined } },
-  );
+  // The records of this gateway are never opened, so they stay in memory.
+  const assembly = assembleGateway(walkSettings, { logStream: { write: () => undefined } });
   const learner = createLearner({
     known: settings.profile,
     document: readLearnDocument(settings),

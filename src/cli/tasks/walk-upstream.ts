@@ -1,7 +1,5 @@
 import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import { createLedger, type Ledger } from '../../features/ledger/record/create-ledger.ts';
-import { ledgerAt, openLedgerInMemory } from '../../features/ledger/store/select-store.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
 import { failures } from '../../workbench/report/fail-on.ts';
 import { renderJson } from '../../workbench/report/json-report.ts';
@@ -13,6 +11,7 @@ import { jsonDocument, renderOptions, wantsJson } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
 import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
+import { recordsAt, recordsInMemory } from '../flags/kept-records.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-output.ts';
@@ -31,11 +30,11 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const reports = openReports(line, io, settings, operations);
   const authorization = await readCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
-  const walkLedger = await createWalkLedger(settings, assembly);
+  const walkLedger = createWalkLedger(settings, assembly);
   const interrupted = untilInterrupted();
   const progress = createWalkProgress(io, bounds.maxRequests);
   try {
-    await assembly.services.ledger.open();
+    await assembly.services.records.open();
     io.err(
       `Walking ${line.last('against') ?? ''}: at most ${bounds.maxRequests} requests, ${bounds.delayMs} ms apart.`,
     );
@@ -46,7 +45,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
         authorization,
         signal: interrupted.signal,
         record: (trace) => {
-          assembly.services.ledger.record(trace);
+          assembly.services.records.record(trace);
           walkLedger.record(trace);
         },
         onProgress: progress.step,
@@ -54,7 +53,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       () => undefined,
     );
     progress.end();
-    await assembly.services.ledger.flush();
+    await assembly.services.records.flush();
     const failure = walkFailure(summary, line);
     if (failure !== undefined && summary.walked.every(({ statuses }) => !hasResponse(statuses))) {
       if (json) io.out(walkJson(summary, { ok: false, failures: [failure], report: null }));
@@ -68,7 +67,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       const document: unknown = JSON.parse(renderJson(report, renderOptions(line, io)));
       io.out(walkJson(summary, { ok: failed.length === 0, failures: failed, report: document }));
     } else [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (!json && ledgerAt(settings.ledger, settings.redis).isLasting)
+    if (!json && recordsAt(settings).isLasting)
       io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
     if (failure !== undefined) io.err(`portico: ${failure}`);
     const code = reportFailures(failures(report, rules), io);
@@ -94,13 +93,12 @@ const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
 /** Creates an in-memory ledger so that the report at the end of a walk contains only this walk's violations. */
-async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
-  return createLedger({
+function createWalkLedger(settings: Settings, { gateway, services }: Assembly) {
+  return recordsInMemory(settings, {
     clock: gateway.clock,
     kindOf: services.kindOf,
-    release,
+    release: settings.release,
     operations: gateway.contract.operations.map(({ id }) => id),
-    inMemory: openLedgerInMemory(ledger),
   });
 }
 

@@ -212,8 +212,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /** Returns what features get from the services that exist until the gateway is closed. */
-function contextOf({ live, logger, metrics, ledger, instance }: LastingServices, clock: Clock) {
+function contextOf({ live, logger, metrics, kindOf, instance }: LastingServices, clock: Clock) {
   return {
+    kindOf,
     instance,
     clock,
     logger,
@@ -225,7 +226,7 @@ function contextOf({ live, logger, metrics, ledger, instance }: LastingServices,
     record(request: Trace, violations: readonly Violation[]) {
       const trace = comparisonTrace(request, violations);
       metrics.record(trace);
-      ledger.record(trace);
+      live.features?.found(trace);
     },
   };
 }
@@ -285,7 +286,7 @@ function createGuard(
  * requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
-  const { live, logger, metrics, ladder, ledger, learning } = services;
+  const { live, logger, metrics, ladder, learning } = services;
   logger.level = settings.logging.level;
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
@@ -295,7 +296,8 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   live.baseline = start.baseline;
   metrics.configure(metricsOptions(settings, start, services, now));
   services.traffic.follow(metrics.traffic);
-  ledger.configure({ release: settings.release, operations: start.contract.operations.map(({ id }) => id) });
+  live.features = services.features;
+  services.features.use();
   const setup = ladderSetup(settings, start.contract, services.accepts);
   if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)
     logger.warn({ ladder: { steps: ladder.state().steps.length } }, CONTRACT_CHANGED);
@@ -343,7 +345,7 @@ function createRecorder(
   { clock, logStream }: AssemblyParts,
   services: LastingServices & Pick<Services, 'features'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, ledger, ladder, features, kindOf, nameTag } = services;
+  const { logger, metrics, ladder, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     pathWords: settings.profile.pathWords,
@@ -357,7 +359,6 @@ function createRecorder(
   });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
-    { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
     ...features.observers,
     { name: 'access log', record: accessLog.record },

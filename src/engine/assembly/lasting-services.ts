@@ -9,9 +9,9 @@ import { packageVersion } from '../../lib/package-root.ts';
 import type { Ladder } from '../../features/levels/ladder/create-ladder.ts';
 import type { LadderFile } from '../../features/levels/ladder/ladder-file.ts';
 import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
-import type { Ledger } from '../../features/ledger/record/create-ledger.ts';
+import type { Records } from '../feature.ts';
+import type { RunningFeatures } from '../run-features.ts';
 import type { KindOf } from '../model/violation-kind.ts';
-import { ledgerAt } from '../../features/ledger/store/select-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import { type Operation, termsOf } from '../model/operation.ts';
@@ -28,11 +28,10 @@ import type { Sampling } from '../telemetry/trace-context.ts';
 import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
-import { assembleLedger } from '../../features/ledger/assemble-ledger.ts';
 import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
 import { type AssembledTrail, assembleTrail } from './features/assemble-trail.ts';
-import { baselineFollower } from '../../features/ledger/baseline.ts';
 import type { Acceptance } from '../model/acceptance.ts';
+import { emptySnapshot } from '../model/ledger-entry.ts';
 import { createLearning, type Learning } from '../../features/learning/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
@@ -44,7 +43,8 @@ export interface LastingServices {
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
   readonly traffic: TrafficHistory;
-  readonly ledger: Ledger;
+  /** The records of violations and traffic. Empty if no feature keeps them. */
+  readonly records: Records;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
   /** The ladder state shared by all gateways. Undefined if no state is shared. */
@@ -81,6 +81,8 @@ interface Live {
   baseline: Start['baseline'];
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
+  /** The features that new requests use. Undefined until settings are applied. */
+  features: RunningFeatures | undefined;
 }
 
 /** The dependencies of the long-lived services, other than the settings. */
@@ -107,6 +109,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     pageCounts,
     baseline: start.baseline,
     repeater: undefined,
+    features: undefined,
   };
   const upstreams = createUpstreams(first.upstream);
   const instance = settings.instance ?? `${hostname()}-${randomBytes(2).toString('hex')}`;
@@ -115,16 +118,9 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  shared?.listen(changesOf(purge, baselineFollower(live, first)));
+  shared?.listen(changesOf(purge, acceptanceFollower(live, first)));
   demotions?.applyTo(live);
   const changes = shared?.changes;
-  const ledger = assembleLedger(settings, start, {
-    clock,
-    kindOf,
-    logger,
-    location: ledgerAt(settings.ledger, settings.redis),
-    writer: { replica: instance, redis: shared?.redis },
-  });
   const metrics = createMetrics(metricsOptions(settings, start, first, clock()), shared?.metrics);
   if (metrics.foldedOperations() > 0)
     logger.warn(
@@ -142,8 +138,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,
-    ledgerEntries: () => ledger.size(),
-    ledgerDropped: () => ledger.dropped(),
   });
   const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
   const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
@@ -159,7 +153,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreams,
     metrics,
     traffic: createTrafficHistory(metrics.traffic, clock),
-    ledger,
+    records: latestRecords(live, clock),
     ladder,
     ladderFile,
     ladderDocument,
@@ -170,7 +164,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       settings,
       document: start.learned?.document ?? start.contract.document,
       learned: start.learned,
-      recordFields: ledger.recordFields,
+      recordFields: (operation, presence) => live.features?.sampled(operation, presence),
       jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
       clock,
       logger,
@@ -188,6 +182,33 @@ export function createLastingServices(settings: Settings, start: Start, first: F
             return pages + ((await changes.append({ kind: 'purge', tags })) ?? 0);
           },
     live,
+  };
+}
+
+/** Returns the records of the feature that keeps them. They stay the same through reloads. */
+function latestRecords(live: Live, clock: Clock): Records {
+  const current = () => live.features?.records;
+  return {
+    open: async () => current()?.open(),
+    record: (trace) => current()?.record(trace),
+    flush: async () => current()?.flush(),
+    snapshot: async (query = {}) => current()?.snapshot(query) ?? emptySnapshot(query, clock()),
+  };
+}
+
+/**
+ * Returns a function that applies changes to the accepted violations that operators make on other gateways. Changes made
+ * before this gateway started are ignored, because they may be older than the file it has read.
+ */
+function acceptanceFollower(live: Live, { clock, logger }: Pick<First, 'clock' | 'logger'>) {
+  const startedAt = clock();
+  return (change: BaselineChange) => {
+    if (change.at < startedAt || live.baseline === undefined) return;
+    const { file } = live.baseline;
+    logger.info({ file, fingerprint: change.fingerprint }, 'another gateway has changed the baseline');
+    live.baseline
+      .adopt(change)
+      .catch((error: unknown) => logger.error({ file, err: error }, 'a change to the baseline cannot be written'));
   };
 }
 

@@ -14,7 +14,8 @@ import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
 import type { DocumentNode } from '../../features/learning/document.ts';
 import { readObservationFile } from '../../features/learning/observations/observation-file.ts';
 import type { Observations } from '../../features/learning/observations/observations.ts';
-import { type BaselineFile, openBaselineFile } from '../../features/ledger/baseline-file.ts';
+import type { Feature } from '../feature.ts';
+import type { AcceptedViolations } from '../model/acceptance.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
@@ -50,7 +51,7 @@ export interface Start {
   /** The service account's `Authorization` header. Undefined if clients' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
   /** The accepted violations. Undefined if no baseline file is configured. */
-  readonly baseline: BaselineFile | undefined;
+  readonly baseline: AcceptedViolations | undefined;
   /** The stored ladder state. Undefined if nothing has been stored yet. */
   readonly ladder: LadderState | undefined;
   /** The stored overrides and the latest entries in their audit trail. */
@@ -72,6 +73,7 @@ export interface LearnedBefore {
 /** The startup inputs other than the settings. */
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly features: readonly Feature[];
   /** Loads a contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
@@ -85,7 +87,7 @@ export interface StartSources {
  * Loads the contract, the roles file and the upstream's settings. Throws a StartFault that lists all configuration
  * errors in them.
  */
-export function loadStart(settings: Settings, { env, load = loadContract, running }: StartSources): Start {
+export function loadStart(settings: Settings, { env, features, load = loadContract, running }: StartSources): Start {
   const failures = new Set<StartFault>();
   /**
    * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
@@ -127,7 +129,7 @@ export function loadStart(settings: Settings, { env, load = loadContract, runnin
   const rules = attempt(() => loadPermissions(settings, contract()));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
-  const baseline = attempt(() => baselineOf(settings));
+  const baseline = attempt(() => baselineOf(settings, features));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
   const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
@@ -243,9 +245,14 @@ function redisOf({ redis, placeOf }: Settings): RedisSecrets | undefined {
   );
 }
 
-function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {
+function baselineOf({ contract, placeOf }: Settings, features: readonly Feature[]): AcceptedViolations | undefined {
   const { baseline } = contract;
-  return baseline === undefined ? undefined : openBaselineFile(baseline, placeOf('/contract/baseline'));
+  if (baseline === undefined) return undefined;
+  const place = placeOf('/contract/baseline');
+  const reader = features.find(({ acceptance }) => acceptance !== undefined)?.acceptance;
+  if (reader !== undefined) return reader.open(baseline, place);
+  const message = 'has no effect: no feature accepts violations';
+  throw new StartFault([{ ...place, message, suggestion: 'remove the key' }]);
 }
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {

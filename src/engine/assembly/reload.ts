@@ -101,8 +101,8 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   try {
     await services.features.open(before.services.features);
     calibration = await calibrateReload(settings, services, before);
-    // Unwritten ledger data belongs to the previous release label, so it must be written before the label changes.
-    await services.ledger.flush();
+    // Unwritten records belong to the previous release label, so they must be written before the label changes.
+    await services.records.flush();
     if (isClosing()) throw refuse('the process is shutting down');
     use({ settings, start, services }, calibration);
   } catch (error) {
@@ -159,7 +159,6 @@ export const RESTART_KEYS: readonly string[] = [
   'adminToken',
   'instance',
   'learn',
-  'ledger',
   'ladder.file',
   'listen.adminHost',
   'listen.adminPort',

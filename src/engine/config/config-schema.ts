@@ -13,7 +13,6 @@ import { meantKey, schemaMessage, withoutMisspelled } from '../../lib/schema-mes
 import { isPlainObject, type PlainObject, withValueAt } from '../../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../../features/levels/overrides/overrides-options.ts';
 import { learnOptionsSchema } from '../../features/learning/learn-options.ts';
-import { ledgerOptionsSchema } from '../../features/ledger/ledger-options.ts';
 import { MODE_NAMES } from '../model/modes.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema } from '../permissions/permissions-options.ts';
@@ -113,7 +112,6 @@ export function configSchema({ features, profile }: Product): PlainObject {
         description:
           'Name of this instance among the gateways that share Redis, and in exported spans. By default, the host name and four random characters.',
       },
-      ledger: ledgerOptionsSchema,
       ladder: ladderOptionsSchema,
       overrides: overridesOptionsSchema,
       learn: learnOptionsSchema,

@@ -29,7 +29,6 @@ const VARIABLES = {
   PORTICO_DB: '/reference/db',
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
-  PORTICO_LEDGER: '/ledger/file',
   // Kubernetes passes the pod's name in this variable if the pod's specification requests it.
   POD_NAME: '/instance',
   PORTICO_INSTANCE: '/instance',

@@ -8,7 +8,6 @@ import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { isReservedHeader } from '../upstream/response-headers.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
-import { usesRedis } from '../redis/redis-options.ts';
 import type { ConfigProblem, Environment, Settings } from './settings.ts';
 import { parsePhcHash } from '../identity/password-hash.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
@@ -27,13 +26,7 @@ export function crossFaults(settings: Settings, env: Environment): readonly Conf
     ...audienceFaults(settings),
     ...redisFaults(settings),
     ...featuresInUse(settings).flatMap(({ configurable, options }) => configurable.check?.(options, settings) ?? []),
-    ...ledgerFaults(settings),
   ];
-}
-
-function ledgerFaults({ ledger, redis }: Settings): ConfigProblem[] {
-  if (ledger.store !== 'redis' || usesRedis(redis)) return [];
-  return [{ pointer: '/ledger/store', other: '/redis', message: 'needs a Redis server', suggestion: 'set redis.url' }];
 }
 
 function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {

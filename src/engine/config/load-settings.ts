@@ -7,7 +7,6 @@ import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { operatorsOptions } from '../identity/operators-options.ts';
 import { LADDER_DEFAULTS } from '../../features/levels/ladder/ladder-options.ts';
 import { LEARN_DEFAULTS } from '../../features/learning/learn-options.ts';
-import { LEDGER_DEFAULTS } from '../../features/ledger/ledger-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../../lib/plain-object.ts';
 import { type ModeName, MODES } from '../model/modes.ts';
 import { UNLABELLED } from '../model/release-statistics.ts';
@@ -25,16 +24,17 @@ import { crossFaults } from './cross-faults.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
-import type {
-  Configurable,
-  ConfigProblem,
-  Environment,
-  OperationSettings,
-  Origin,
-  Override,
-  Place,
-  Product,
-  Settings,
+import {
+  type Configurable,
+  type ConfigProblem,
+  type Environment,
+  type OperationSettings,
+  type Origin,
+  type Override,
+  type Place,
+  type Product,
+  type Settings,
+  withFilePaths,
 } from './settings.ts';
 
 /** The sources of the configuration. */
@@ -255,20 +255,17 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
   // The paths of files that the gateway writes are relative to the working directory, because the directory that
   // contains the configuration file may be read-only.
+  const statePath = (path: string) => (path === IN_MEMORY ? path : resolve(place.cwd, path));
   const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
-    return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
+    return { ...options, file: statePath(options.file) };
   };
   /** Returns a feature's options with absolute paths. */
   const withFiles = (configurable: Configurable, options: unknown): unknown => {
-    if (!isPlainObject(options)) return options;
-    const paths = Object.keys(configurable.files ?? {}).flatMap((key) => {
-      const given = options[key];
-      const at = (path: unknown) => pathAt(pointerOf(configurable, key), path);
-      const found = Array.isArray(given) ? given.map(at) : at(given);
-      return found === undefined ? [] : [[key, found] as const];
-    });
-    return { ...options, ...Object.fromEntries(paths) };
+    const withRead = withFilePaths(configurable, options, ['secret', 'document'], (pointer, path) =>
+      resolve(folderOf(pointer), path),
+    );
+    return withFilePaths(configurable, withRead, ['state'], (_, path) => statePath(path));
   };
   return {
     mode,
@@ -315,7 +312,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     ),
     release: (raw['release'] as string | undefined) ?? UNLABELLED,
     instance: raw['instance'] as string | undefined,
-    ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
     overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
     learn: withFile(LEARN_DEFAULTS, 'learn'),

@@ -1,5 +1,4 @@
 import type { Contract } from '../contract/load-contract.ts';
-import { ledgerStoreOf } from '../../features/ledger/store/select-store.ts';
 import { createSlownessCheck } from '../../lib/backtracking.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer } from '../../lib/json-pointer.ts';
@@ -75,9 +74,8 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
 
 /** Returns the global settings that have no effect because of another setting. */
 function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
-  const { mode, embedded, upstream, authentication, contract, ladder, ledger, permissions } = settings;
+  const { mode, embedded, upstream, authentication, contract, ladder, permissions } = settings;
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
-  const ledgerStore = ledgerStoreOf(ledger, settings.redis);
   const promotes = ladder.promote.enabled && !mode.transparent;
   return [
     ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
@@ -125,7 +123,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       '/cache/earlyRefresh',
       ...REDIS_KEYS.map((key) => `/redis/${key}`),
     ),
-    ...when(ledgerStore === 'redis', 'the ledger is in Redis, unless ledger.store is file', '/ledger/file'),
   ];
 }
 

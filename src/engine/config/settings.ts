@@ -1,4 +1,6 @@
 import { basename, dirname, join } from 'node:path';
+import { pointerTo } from '../../lib/json-pointer.ts';
+import { isPlainObject } from '../../lib/plain-object.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
@@ -6,7 +8,6 @@ import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { Operator } from '../identity/operators-options.ts';
 import type { LadderOptions } from '../../features/levels/ladder/ladder-options.ts';
 import type { LearnOptions } from '../../features/learning/learn-options.ts';
-import type { LedgerOptions } from '../../features/ledger/ledger-options.ts';
 import type { Static, TSchema } from 'typebox';
 import type { Contract } from '../contract/load-contract.ts';
 import type { ErrorKind } from '../errors/catalogue.ts';
@@ -63,6 +64,9 @@ export interface ConfigProblem {
   readonly other?: string;
 }
 
+/** What a file contains that an option names. */
+type FileContent = 'secret' | 'document' | 'state';
+
 /**
  * The part of a feature that the configuration reads: the key and its options. The schema is the only declaration of
  * the options. The type of the options, the JSON Schema of the file, the defaults and the documentation derive from it.
@@ -83,9 +87,11 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   readonly secretOptions?: readonly string[];
   /**
    * The names of the options that are paths of files or lists of paths, each with what the files contain: a secret or a
-   * document, both of which the gateway only reads. The feature gets absolute paths.
+   * document, both of which the gateway only reads, or state, which it writes. The feature gets absolute paths. Paths of
+   * state are relative to the working directory, or `:memory:`. In front of the embedded upstream, state at the default
+   * path has a folder of its own.
    */
-  readonly files?: Readonly<Record<string, 'secret' | 'document'>>;
+  readonly files?: Readonly<Record<string, FileContent>>;
   /**
    * Returns the environment variables that set options, each with the option's name. Variables that are ignored in the
    * given environment are omitted.
@@ -242,7 +248,6 @@ export interface Settings {
   readonly release: string;
   /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
   readonly instance: string | undefined;
-  readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
   readonly learn: LearnOptions;
@@ -275,18 +280,41 @@ const DEMO_FOLDER = 'demo';
  */
 export function withDemoState(settings: Settings): Settings {
   if (!settings.embedded) return settings;
-  const { ledger, ladder, overrides, learn, originOf } = settings;
-  const own = <T extends { readonly file: string }>(key: string, options: T): T => {
-    const isDefault = originOf(`/${key}/file`) === 'default' && options.file !== IN_MEMORY;
-    return isDefault ? { ...options, file: join(dirname(options.file), DEMO_FOLDER, basename(options.file)) } : options;
-  };
+  const { ladder, overrides, learn, features, originOf } = settings;
+  const ownPath = (pointer: string, path: string) =>
+    originOf(pointer) === 'default' && path !== IN_MEMORY ? join(dirname(path), DEMO_FOLDER, basename(path)) : path;
+  const own = <T extends { readonly file: string }>(key: string, options: T): T => ({
+    ...options,
+    file: ownPath(`/${key}/file`, options.file),
+  });
   return {
     ...settings,
-    ledger: own('ledger', ledger),
+    features: features.map(({ configurable, options }) => ({
+      configurable,
+      options: withFilePaths(configurable, options, ['state'], ownPath),
+    })),
     ladder: own('ladder', ladder),
     overrides: own('overrides', overrides),
     learn: own('learn', learn),
   };
+}
+
+/** Returns a feature's options with other paths for its files with the given contents. */
+export function withFilePaths(
+  { name, files = {} }: Configurable,
+  options: unknown,
+  contents: readonly FileContent[],
+  change: (pointer: string, path: string) => string,
+): unknown {
+  if (!isPlainObject(options)) return options;
+  const paths = Object.entries(files).flatMap(([key, content]) => {
+    const given = options[key];
+    const at = (path: unknown) =>
+      typeof path === 'string' ? change(pointerTo([...name.split('.'), key]), path) : path;
+    if (given === undefined || !contents.includes(content)) return [];
+    return [[key, Array.isArray(given) ? given.map(at) : at(given)] as const];
+  });
+  return { ...options, ...Object.fromEntries(paths) };
 }
 
 /** Returns a copy of the settings with a different upstream URL, such as the embedded upstream's. */

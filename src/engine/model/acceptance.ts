@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { BaselineChange } from './change-log.ts';
 import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from './ledger-entry.ts';
 import type { KindOf } from './violation-kind.ts';
 import type { Violation } from './violation.ts';
@@ -15,8 +16,21 @@ export interface AcceptedViolations {
   readonly file: string;
   /** Adds an entry to the file or updates the existing entry. The change takes effect immediately. */
   accept(accepted: AcceptedViolation): Promise<void>;
+  /**
+   * Applies a change made by another gateway or process. The change takes effect immediately. If it cannot be written to
+   * the file, the promise is rejected and the change lasts only until the process ends.
+   */
+  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
+  /** Returns what operators should know when the gateway starts. `now` is in epoch milliseconds. */
+  warnings(now: number): readonly AcceptanceWarning[];
   /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
+}
+
+/** A line for the log, with its fields. */
+export interface AcceptanceWarning {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Returns whether a recorded violation is accepted. */

@@ -187,12 +187,6 @@ export const METRICS = {
     labels: ['code'],
     help: 'Errors that Portico returned, by code.',
   },
-  ledgerEntries: {
-    name: 'portico_ledger_entries',
-    type: 'gauge',
-    labels: [],
-    help: 'Distinct violations in the ledger.',
-  },
   upstreamRetries: {
     name: 'portico_upstream_retries_total',
     type: 'counter',
@@ -204,12 +198,6 @@ export const METRICS = {
     type: 'counter',
     labels: [],
     help: 'Requests in observe mode that the upstream limits would have refused.',
-  },
-  ledgerDropped: {
-    name: 'portico_ledger_dropped_total',
-    type: 'counter',
-    labels: [],
-    help: 'Records that the ledger lost because it was full or could not be written.',
   },
   releaseDrift: {
     name: 'portico_release_drift',

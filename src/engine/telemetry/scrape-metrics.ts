@@ -37,8 +37,6 @@ export interface MetricSources {
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
   readonly cacheBytes?: () => number;
-  readonly ledgerEntries?: () => number;
-  readonly ledgerDropped?: () => number;
   /** Returns the differences between the current release and the one before it. Their number is limited. */
   readonly releaseDrift?: () => readonly DriftSource[];
   readonly ready?: () => boolean;
@@ -99,7 +97,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   read(METRICS.streams, () => sources.upstreamStreams?.());
   read(METRICS.upstreamHealthy, () => sources.upstreamHealthy?.());
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
-  read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());
   read(METRICS.certificateNotAfter, () => sources.certificateNotAfter?.());
   read(METRICS.certificateOutdated, () => sources.certificateOutdated?.());
@@ -121,7 +118,6 @@ export function createScrapeMetrics(registry: Registry, scrape: ScrapeFacts) {
   );
   read(METRICS.limitsExceeded, () => sources.limitsExceeded?.());
   read(METRICS.failedHandshakes, () => sources.failedHandshakes?.());
-  read(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
   readRows(METRICS.releaseDrift, () => [
     [NO_DRIFT, 0],
     ...(sources.releaseDrift?.() ?? []).map(

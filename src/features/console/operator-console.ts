@@ -59,7 +59,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
   const { settings, start, services } = compiled;
   const { contract, permissions, baseline } = start;
-  const { traffic, ledger, ladder, ladderDocument, overrides, trail, upstreams, live, logger, shared } = services;
+  const { traffic, records, ladder, ladderDocument, overrides, trail, upstreams, live, logger, shared } = services;
   /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
     shared?.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
@@ -69,7 +69,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     settings,
     operations: contract.operations,
     traffic,
-    ledger,
+    ledger: records,
     baseline: baseline && {
       file: baseline.file,
       read: baseline.read,

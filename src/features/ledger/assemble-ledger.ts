@@ -2,17 +2,16 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../engine/config/settings.ts';
 import { LedgerUnavailable } from '../../engine/model/ledger-entry.ts';
 import { LedgerStoreError, type OpenedStore } from './ledger-store.ts';
+import type { LedgerOptions } from './options.ts';
 import { createLedger, type Ledger } from './record/create-ledger.ts';
-import type { KindOf } from '../../engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter, openLedgerInMemory } from './store/select-store.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { RecordParts } from '../../engine/feature.ts';
 import { keysOf } from '../../lib/json-pointer.ts';
 import { StartFault } from '../../engine/model/fault.ts';
-import type { Start } from '../../engine/assembly/load-start.ts';
 
-interface LedgerParts {
-  readonly clock: Clock;
-  readonly kindOf: KindOf;
+type Places = Pick<Settings, 'originOf' | 'placeOf'>;
+
+interface LedgerParts extends Pick<RecordParts, 'clock' | 'kindOf' | 'release' | 'operations'> {
   readonly logger: Logger;
   readonly location: LedgerLocation;
   /** The dependencies that this gateway provides to the ledger's store. */
@@ -20,17 +19,17 @@ interface LedgerParts {
 }
 
 /** Creates the ledger. Its store is not opened yet. */
-export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'contract'>, parts: LedgerParts): Ledger {
-  const { clock, kindOf, logger } = parts;
-  const { ledger: options, release } = settings;
+export function assembleLedger(options: LedgerOptions, places: Places, parts: LedgerParts): Ledger {
+  const { clock, kindOf, release, operations, logger } = parts;
+  const { originOf, placeOf } = places;
   const inMemory = openLedgerInMemory(options);
   return createLedger({
     clock,
     kindOf,
     release,
-    operations: contract.operations.map(({ id }) => id),
+    operations,
     inMemory,
-    openStore: () => openStore(settings, parts, inMemory),
+    openStore: () => openStore({ originOf, placeOf }, parts, inMemory),
     onLost(error) {
       if (error instanceof LedgerUnavailable)
         logger.warn('the shared ledger cannot be reached: counts are stored in memory until it can');
@@ -40,7 +39,7 @@ export function assembleLedger(settings: Settings, { contract }: Pick<Start, 'co
 }
 
 async function openStore(
-  { originOf, placeOf }: Settings,
+  { originOf, placeOf }: Places,
   { location, writer, logger }: LedgerParts,
   inMemory: OpenedStore,
 ): Promise<OpenedStore> {

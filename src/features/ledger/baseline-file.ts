@@ -7,28 +7,18 @@ import { replaceFile } from '../../lib/replace-file.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { readYaml } from '../../lib/read-yaml.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
-import type { BaselineChange } from '../../engine/model/change-log.ts';
 import { type Fault, StartFault, syntaxFaults } from '../../engine/model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../../engine/model/ledger-entry.ts';
 
-/** The baseline file of a running gateway. */
-export interface BaselineFile extends AcceptedViolations {
-  /** True if the file did not exist at startup, so no violations are accepted yet. */
-  readonly missing: boolean;
-  /** Returns the expired entries. `now` is in epoch milliseconds. */
-  expired(now: number): readonly AcceptedViolation[];
-  /**
-   * Applies a change made by another gateway or process. The change takes effect immediately. `isWriter` is false if
-   * another process writes the change to the file. If this process must write the change but cannot, the promise is
-   * rejected and the change lasts only until the process ends.
-   */
-  adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
-}
+/** The maximum number of expired entries that are logged one by one. */
+const MAX_REPORTED = 20;
+const MORE_EXPIRED = 'more entries of the baseline have expired';
+const NOT_FOUND = 'the baseline file does not exist: no violations are accepted until the console writes it';
 
 /**
  * Reads a baseline file. Throws a `StartFault` that lists all errors in the file. A missing file is treated as empty.
  */
-export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): BaselineFile {
+export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): AcceptedViolations {
   const text = readText(file, place);
   let current = baselineOf(text ?? '', file);
   let expiries = expiriesOf(current);
@@ -64,9 +54,21 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   };
   return {
     file,
-    missing: text === undefined,
     read: () => current,
-    expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
+    warnings(now) {
+      const expired = current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now);
+      const listed = expired.slice(0, MAX_REPORTED).map(({ fingerprint, expires }) => ({
+        message: 'a violation is no longer accepted: its entry has expired',
+        fields: { file, fingerprint, expires },
+      }));
+      return [
+        ...(text === undefined ? [{ message: NOT_FOUND, fields: { file } }] : []),
+        ...listed,
+        ...(expired.length > MAX_REPORTED
+          ? [{ message: MORE_EXPIRED, fields: { file, expired: expired.length } }]
+          : []),
+      ];
+    },
     isAccepted: (fingerprint, now) => now < (expiries.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
     accept: async (accepted) => {
       await inTurn((document) => editBaseline(document, accepted));

@@ -162,7 +162,7 @@ interface OpeningLadder {
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
-  readonly ledger: LedgerReader;
+  readonly records: LedgerReader;
   readonly logger: Logger;
 }
 
@@ -183,7 +183,7 @@ const RELOAD_MS = 10_000;
  */
 export async function openLadder(
   settings: Settings,
-  { ladder, ladderFile, ladderDocument, ledger, logger }: OpeningLadder,
+  { ladder, ladderFile, ladderDocument, records, logger }: OpeningLadder,
   stored: LadderState | undefined,
 ): Promise<() => void> {
   const reason = await whyNotStored(settings, 'ladder');
@@ -203,10 +203,10 @@ export async function openLadder(
   if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   await ladderDocument?.start();
   const promote = async () => {
-    if (ladderDocument === undefined) return ladder.promote(ledger);
+    if (ladderDocument === undefined) return ladder.promote(records);
     // In a fleet, only the gateway whose turn it is decides on promotions, using counts from the whole fleet.
     const turn = await ladderDocument.takeTurn();
-    return turn && ladder.promote(ledger, turn.commit);
+    return turn && ladder.promote(records, turn.commit);
   };
   const evaluate = () =>
     promote().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));

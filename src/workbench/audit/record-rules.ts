@@ -1,5 +1,4 @@
 import { UNLABELLED } from '../../engine/model/release-statistics.ts';
-import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 
 /** Rules about logs, the ledger and other records of traffic. */
@@ -20,15 +19,6 @@ export const RECORD_RULES: readonly AuditRule[] = [
     risk: 'Detailed logs fill the disk and slow down every request.',
     fix: 'Use info.',
     find: ({ settings: { logging } }) => foundIf(['debug', 'trace'].includes(logging.level), logging.level),
-  },
-  {
-    id: 'ledger-in-memory',
-    severity: 'medium',
-    key: '/ledger/file',
-    realOnly: true,
-    risk: 'A restart loses all recorded violations, so nothing shows whether a check is ready to be enforced.',
-    fix: 'Set ledger.file to a path on a persistent volume.',
-    find: ({ settings: { ledger } }) => foundIf(ledger.file === IN_MEMORY, IN_MEMORY),
   },
   {
     id: 'no-baseline',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadStart, readRoles } from '../../../src/engine/assembly/load-start.ts';
 import type { Settings } from '../../../src/engine/config/settings.ts';
+import { FEATURES } from '../../../src/features.ts';
 import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
 import { StartFault, type Fault } from '../../../src/engine/model/fault.ts';
 import { OBSERVED_OPERATIONS } from '../../builders/operations.ts';
@@ -14,7 +15,7 @@ const BAD_ROLES = 'roles:\n  standard:\n    inherits: [nobody]\n';
 
 function faultsOf(settings: Settings, env: Record<string, string> = {}): readonly Fault[] {
   try {
-    loadStart(settings, { env });
+    loadStart(settings, { features: FEATURES, env });
     return [];
   } catch (error) {
     if (error instanceof StartFault) return error.faults;
@@ -29,7 +30,7 @@ const withUrl = (settings: Settings, url: string): Settings => ({
 
 describe('a start', () => {
   it('has the compiled contract, permissions and upstream', () => {
-    const start = loadStart(settingsOf(REAL, ROLES), { env: {} });
+    const start = loadStart(settingsOf(REAL, ROLES), { features: FEATURES, env: {} });
     expect(start.contract.operations).toHaveLength(OBSERVED_OPERATIONS.length);
     expect(start.roles.roles.has('standard')).toBe(true);
     expect(start.permissions.requirementOf('listQuestions')).toBeDefined();
@@ -40,7 +41,7 @@ describe('a start', () => {
 
   it('accepts the configured parameters', () => {
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
-    const { contract } = loadStart(settings, { env: {} });
+    const { contract } = loadStart(settings, { features: FEATURES, env: {} });
     const match = contract.match('/services/v2/question.json');
     const operation = match?.byMethod.get('GET');
     if (match === undefined || operation === undefined) throw new Error('no such operation');
@@ -53,22 +54,30 @@ describe('a start', () => {
     cpSync(contractFolder(), folder, { recursive: true });
     const file = join(folder, 'openapi.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('/question.json:', '/ask.json:'));
-    const { contract } = loadStart(settingsOf({ contract: { folder } }, ROLES), { env: {} });
+    const { contract } = loadStart(settingsOf({ contract: { folder } }, ROLES), { features: FEATURES, env: {} });
     expect(contract.match('/services/v2/ask.json')?.byMethod.get('GET')?.id).toBe('listQuestions');
     rmSync(folder, { recursive: true });
     expect(faultsOf(settingsOf({ contract: { folder } }, ROLES))).toMatchObject([{ source: file }]);
   });
 
   it('has the same contract version whatever parameters are configured', () => {
-    const plain = loadStart(settingsOf({}, ROLES), { env: {} }).contract.version;
+    const plain = loadStart(settingsOf({}, ROLES), { features: FEATURES, env: {} }).contract.version;
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
-    expect(loadStart(settings, { env: {} }).contract.version).toBe(plain);
+    expect(loadStart(settings, { features: FEATURES, env: {} }).contract.version).toBe(plain);
+  });
+
+  it('is refused if violations are accepted, but no feature reads the file', () => {
+    const settings = settingsOf({ contract: { baseline: 'baseline.yaml' } }, ROLES);
+    expect(loadStart(settings, { features: FEATURES, env: {} }).baseline?.read()).toEqual({ accepted: [] });
+    const without = FEATURES.filter(({ acceptance }) => acceptance === undefined);
+    expect(() => loadStart(settings, { features: without, env: {} })).toThrow(/no feature accepts violations/);
+    expect(loadStart(settingsOf({}, ROLES), { features: without, env: {} }).baseline).toBeUndefined();
   });
 
   it('has no demo account with a real upstream', () => {
     const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
-    expect(loadStart(settingsOf({}, roles), { env: {} }).roles.accounts).toHaveLength(1);
-    expect(loadStart(settingsOf(REAL, roles), { env: {} }).roles.accounts).toHaveLength(0);
+    expect(loadStart(settingsOf({}, roles), { features: FEATURES, env: {} }).roles.accounts).toHaveLength(1);
+    expect(loadStart(settingsOf(REAL, roles), { features: FEATURES, env: {} }).roles.accounts).toHaveLength(0);
   });
 });
 
@@ -146,7 +155,9 @@ describe('the configuration errors of a start', () => {
       ROLES,
       { SECRET: 'x' },
     );
-    expect(loadStart(settings, { env: { SECRET: 'x' } }).serviceAuthorization).toBe(`Basic ${btoa('portico:x')}`);
+    expect(loadStart(settings, { features: FEATURES, env: { SECRET: 'x' } }).serviceAuthorization).toBe(
+      `Basic ${btoa('portico:x')}`,
+    );
   });
 });
 

@@ -29,10 +29,10 @@ describe('the committed configuration', () => {
 
   it('does not set a value: all keys are commented out', () => {
     const [given, absent] = [load(sample), load('')];
-    const { roles, reference, ledger, ladder, overrides, learn } = given;
+    const { roles, reference, ladder, overrides, learn, features } = given;
     // The paths in these settings depend on the working directory.
     expect(JSON.stringify(given)).toBe(
-      JSON.stringify({ ...absent, roles, reference, ledger, ladder, overrides, learn }),
+      JSON.stringify({ ...absent, roles, reference, ladder, overrides, learn, features }),
     );
   });
 

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadPermissions, loadStart } from '../../../src/engine/assembly/load-start.ts';
+import { FEATURES } from '../../../src/features.ts';
 import { CONTRACT_DEFAULTS, readSettings } from '../../../src/portico-settings.ts';
 import { PUBLIC_PASSWORDS } from '../../../src/engine/config/secrets.ts';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
@@ -195,7 +196,7 @@ describe('demo accounts', () => {
   }
 
   const rolesWarnings = (passwordHash: string, how: How) =>
-    loadStart(settingsWith(passwordHash, how), { env: {} })
+    loadStart(settingsWith(passwordHash, how), { features: FEATURES, env: {} })
       .warnings.map(({ message }) => message)
       .filter((message) => message.includes('hashes'));
 

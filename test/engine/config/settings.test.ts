@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Settings, withDemoState } from '../../../src/engine/config/settings.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
+import { optionsOf } from '../../../src/engine/config/configurable.ts';
+import type { LedgerOptions } from '../../../src/features/ledger/options.ts';
+import { ledger } from '../../../src/features/ledger/ledger.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
 const cwd = tempFolder();
@@ -10,8 +13,11 @@ function settingsWith(env: Readonly<Record<string, string>> = {}): Settings {
   return readSettings({ env, cwd }).settings;
 }
 
-const filesOf = ({ ledger, ladder, overrides, learn }: Settings) =>
-  [ledger, ladder, overrides, learn].map(({ file }) => file);
+const ledgerOf = (settings: Settings) => (optionsOf(settings, ledger) as LedgerOptions).file;
+const filesOf = (settings: Settings) => {
+  const { ladder, overrides, learn } = settings;
+  return [ledgerOf(settings), ...[ladder, overrides, learn].map(({ file }) => file)];
+};
 
 describe('the state of the demo', () => {
   it('is in a folder of its own, apart from the state of a real server', () => {
@@ -26,7 +32,7 @@ describe('the state of the demo', () => {
 
   it('stays in the places that are configured', () => {
     const settings = settingsWith({ PORTICO_LEDGER: 'own.db' });
-    expect(withDemoState(settings).ledger.file).toBe(join(cwd, 'own.db'));
-    expect(withDemoState(settingsWith({ PORTICO_LEDGER: ':memory:' })).ledger.file).toBe(':memory:');
+    expect(ledgerOf(withDemoState(settings))).toBe(join(cwd, 'own.db'));
+    expect(ledgerOf(withDemoState(settingsWith({ PORTICO_LEDGER: ':memory:' })))).toBe(':memory:');
   });
 });

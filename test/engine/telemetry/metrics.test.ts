@@ -281,9 +281,7 @@ describe('metrics', () => {
 
   it('read gauges at each scrape, and report 0 without a source', async () => {
     const metrics = metricsOf();
-    let dropped = 3;
     metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
-    metrics.watch({ ledgerDropped: () => dropped });
     const address = {
       address: 'b:1',
       state: 'healthy',
@@ -297,7 +295,6 @@ describe('metrics', () => {
       ],
     });
     metrics.watch({ upstreamHealthy: () => true, upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }) });
-    dropped = 4;
     await metrics.exposition();
     expect(await samples(metrics)).toEqual(
       expect.arrayContaining([
@@ -310,7 +307,6 @@ describe('metrics', () => {
         'portico_upstream_address_requests_total{address="b:1",outcome="failed"} 2',
         'portico_upstream_retries_total{outcome="succeeded"} 5',
         'portico_upstream_retries_total{outcome="refused"} 1',
-        'portico_ledger_dropped_total 4',
         'portico_ready 0',
       ]),
     );

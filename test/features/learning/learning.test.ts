@@ -21,7 +21,7 @@ async function gatewayWith(config: Record<string, unknown>): Promise<TestGateway
 }
 
 async function violationsOf(gateway: TestGateway): Promise<string[]> {
-  const { ledger } = gateway.gateway.services;
+  const { records: ledger } = gateway.gateway.services;
   await ledger.flush();
   const { entries } = await ledger.snapshot();
   return entries.map(({ keyword, at }) => `${keyword} ${at}`);

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { assembleLedger } from '../../../src/features/ledger/assemble-ledger.ts';
-import { CONTRACT_DEFAULTS, loadSettings } from '../../../src/portico-settings.ts';
+import { loadSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
-import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { packageRoot } from '../../../src/lib/package-root.ts';
 import { assembleGateway, createGateway } from '../../../src/gateway.ts';
-import { LEDGER_DEFAULTS } from '../../../src/features/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../src/features/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter } from '../../../src/features/ledger/store/select-store.ts';
@@ -16,7 +14,7 @@ import { StartFault } from '../../../src/engine/model/fault.ts';
 import { exampleAnswer } from '../../builders/example-answer.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { memoryStore } from '../../builders/ledger.ts';
+import { LEDGER_DEFAULTS, memoryStore } from '../../builders/ledger.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { startTestGateway } from '../../builders/test-gateway.ts';
 
@@ -59,7 +57,7 @@ describe('the ledger of a gateway', () => {
       const answer = await gateway.call('/services/v2/question.json?colour=blue', { user: 'alice', headers });
       expect(answer.status).toBe(400);
       await gateway.lineOf(`run-${run}`);
-      const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
+      const { entries, traffic } = await gateway.gateway.services.records.snapshot();
       expect(entries).toMatchObject([
         { operation: 'listQuestions', count: run, callers: 1, releases: { '2026.11': run } },
       ]);
@@ -91,17 +89,15 @@ describe('the ledger of a gateway', () => {
   /** Assembles a ledger at a location and collects its log lines. */
   function assembledAt(location: LedgerLocation) {
     const log: string[] = [];
-    const ledger = assembleLedger(
-      settingsIn(tempFolder()),
-      { contract: loadContract(CONTRACT_DEFAULTS) },
-      {
-        clock: createTestClock(),
-        kindOf: createKindOf(),
-        logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
-        location,
-        writer: { replica: 'pod-a', redis: undefined },
-      },
-    );
+    const ledger = assembleLedger(LEDGER_DEFAULTS, settingsIn(tempFolder()), {
+      release: 'one',
+      operations: [],
+      clock: createTestClock(),
+      kindOf: createKindOf(),
+      logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
+      location,
+      writer: { replica: 'pod-a', redis: undefined },
+    });
     return { ledger, log };
   }
 
@@ -178,7 +174,7 @@ describe('a configured baseline', () => {
       config: { contract: { baseline: file }, checks: { responses: 'enforce' } },
     });
     const { baseline, services } = gateway.gateway;
-    const { ledger } = services;
+    const { records: ledger } = services;
     let asked = 0;
     expect(gateway.log.join('')).toContain('the baseline file does not exist');
     const ask = async () => {

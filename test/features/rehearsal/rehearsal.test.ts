@@ -49,7 +49,7 @@ async function start(
     return outcomes();
   };
   const entries = async () => {
-    const snapshot = await gateway.gateway.services.ledger.snapshot();
+    const snapshot = await gateway.gateway.services.records.snapshot();
     return snapshot.entries.filter(({ category }) => category === 'rehearsal');
   };
   const found = async () =>
@@ -513,7 +513,7 @@ describe('what a rehearsal records', () => {
       1,
     );
     const { services } = gateway.gateway;
-    const rows = services.ladder.rows(await services.ledger.snapshot());
+    const rows = services.ladder.rows(await services.records.snapshot());
     const row = rows.find(({ operation, check }) => operation === 'listQuestions' && check === 'responses');
     expect(row).toMatchObject({ counts: { passed: 1, reported: 0, refused: 0 }, next: { kind: 'ready' } });
     const shown = await entries();

@@ -21,7 +21,7 @@ const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, 
   });
 
 const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry[]> =>
-  (await gateway.services.ledger.snapshot()).entries;
+  (await gateway.services.records.snapshot()).entries;
 
 const differing = async (gateway: TestGateway) =>
   (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);

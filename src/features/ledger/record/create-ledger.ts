@@ -1,26 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { boundedMemo } from '../../../lib/bounded-maps.ts';
-import type { Clock } from '../../../lib/clock.ts';
+import type { RecordParts, Records } from '../../../engine/feature.ts';
 import { distinctPlace } from '../../../lib/distinct-count.ts';
-import { type LedgerReader, LedgerUnavailable } from '../../../engine/model/ledger-entry.ts';
+import { LedgerUnavailable } from '../../../engine/model/ledger-entry.ts';
 import type { FieldPresence } from '../../../engine/model/release-statistics.ts';
 import type { Trace } from '../../../engine/model/trace.ts';
 import type { Violation } from '../../../engine/model/violation.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import { type LedgerBatch, countRows, type TrafficDelta } from '../ledger-batch.ts';
-import type { KindOf } from '../../../engine/model/violation-kind.ts';
 import { createShownText } from '../../../engine/privacy/shown-text.ts';
 import { createReleaseCounts } from './release-counts.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
 /** The dependencies of a ledger. */
-export interface LedgerParts {
-  readonly clock: Clock;
-  readonly kindOf: KindOf;
-  /** The ids of the contract's operations. */
-  readonly operations: readonly string[];
-  /** The release label under which requests and violations are counted. */
-  readonly release: string;
+export interface LedgerParts extends RecordParts {
   /** The store that is used until `open` is called. If `open` is never called, this store remains in use. */
   readonly inMemory: OpenedStore;
   /** Opens the configured store. Undefined if the ledger is configured to use only memory. */
@@ -68,6 +61,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
+  let opening: Promise<void> | undefined;
 
   const remember = (fingerprints: readonly string[]) => {
     if (known.size > MAX_KNOWN) known.clear();
@@ -155,16 +149,18 @@ export function createLedger(parts: LedgerParts): Ledger {
     }, WRITE_AFTER_MS).unref();
   };
 
+  const open = async () => {
+    if (parts.openStore === undefined) return;
+    const before = opened.store;
+    opened = await parts.openStore();
+    if (opened.store !== before) await before.close();
+    useCallerKey(opened.callerKey);
+    entries = opened.fingerprints.length;
+    remember(opened.fingerprints);
+  };
+
   return {
-    async open() {
-      if (parts.openStore === undefined) return;
-      const before = opened.store;
-      opened = await parts.openStore();
-      if (opened.store !== before) await before.close();
-      useCallerKey(opened.callerKey);
-      entries = opened.fingerprints.length;
-      remember(opened.fingerprints);
-    },
+    open: () => (opening ??= open()),
     record(trace) {
       traffic.count(trace);
       statistics.count(trace);
@@ -204,11 +200,7 @@ export function createLedger(parts: LedgerParts): Ledger {
 }
 
 /** Stores distinct violations and counts the traffic in which they occurred. */
-export interface Ledger extends LedgerReader {
-  /** Opens the configured store. Until it is open, all data is in memory. */
-  open(): Promise<void>;
-  /** Records a finished request, at first only in memory. */
-  record(trace: Trace): void;
+export interface Ledger extends Records {
   /** Records which fields a sampled response to a documented operation has. */
   recordFields(operation: string, presence: FieldPresence): void;
   /** Returns the number of distinct violations. */
@@ -217,8 +209,6 @@ export interface Ledger extends LedgerReader {
    * Returns the number of violations and traffic rows that this process has lost because of limits or failed writes.
    */
   dropped(): number;
-  /** Waits until all data recorded so far has been written or counted as dropped. */
-  flush(): Promise<void>;
   /**
    * Switches to a new release label and a new set of operations. Call `flush` first, so that unwritten data is not
    * counted under the new label.

@@ -7,7 +7,7 @@ import { StartFault } from '../../../engine/model/fault.ts';
 import { connectRedis, type Redis, RedisUnavailable } from '../../../engine/redis/connect-redis.ts';
 import { redisHint } from '../../../engine/redis/redis-hint.ts';
 import { readRedisSecrets, type RedisOptions, usesRedis } from '../../../engine/redis/redis-options.ts';
-import type { LedgerOptions, LedgerStoreKind } from '../ledger-options.ts';
+import type { LedgerOptions, LedgerStoreKind } from '../options.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import { createWorkerStore, openFileStore } from './sqlite/file-store.ts';
 

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LEDGER_DEFAULTS } from '../../../../src/features/ledger/ledger-options.ts';
 import { LedgerStoreError } from '../../../../src/features/ledger/ledger-store.ts';
 import { inMemoryOptions, ledgerAt } from '../../../../src/features/ledger/store/select-store.ts';
 import { StartFault } from '../../../../src/engine/model/fault.ts';
 import { REDIS_DEFAULTS } from '../../../../src/engine/redis/redis-options.ts';
-import { NOW } from '../../../builders/ledger.ts';
+import { LEDGER_DEFAULTS, NOW } from '../../../builders/ledger.ts';
 import { tempFolder } from '../../../builders/temp-folder.ts';
 
 const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];

@@ -1,0 +1,32 @@
+import { optionsOf } from '../../engine/config/configurable.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import type { AcceptanceReader, Feature, RecordKeeping, RecordParts, StoredRecords } from '../../engine/feature.ts';
+import { FEATURES } from '../../features.ts';
+import { UsageError } from '../command.ts';
+
+/** Returns where the gateway's records of violations and traffic are, or the records in a file. */
+export function recordsAt(settings: Settings, file?: string): StoredRecords {
+  const feature = keeperOf(FEATURES);
+  return feature.records.at(optionsOf(settings, feature), settings, file);
+}
+
+/** Creates records in memory. */
+export function recordsInMemory(
+  settings: Settings,
+  parts: RecordParts,
+): ReturnType<RecordKeeping<unknown>['inMemory']> {
+  const feature = keeperOf(FEATURES);
+  return feature.records.inMemory(optionsOf(settings, feature), parts);
+}
+
+/** Returns the feature that keeps records. Throws a UsageError if there is none. */
+export function keeperOf(features: readonly Feature[]): Feature & { readonly records: RecordKeeping<unknown> } {
+  for (const feature of features) if (feature.records !== undefined) return { ...feature, records: feature.records };
+  throw new UsageError('this build of Portico has no feature that keeps records of violations');
+}
+
+/** Returns the reader of files of accepted violations. Throws a UsageError if no feature reads them. */
+export function acceptanceReader(features: readonly Feature[] = FEATURES): AcceptanceReader {
+  for (const { acceptance } of features) if (acceptance !== undefined) return acceptance;
+  throw new UsageError('this build of Portico has no feature that accepts violations');
+}
