@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import type { AllowedPath, ListenOptions, ReferenceOptions } from './engine/config/general-options.ts';
+import type { AllowedPath, ListenOptions } from './engine/config/general-options.ts';
 import type { FeatureConfig } from './features.ts';
 import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './engine/contract/contract-options.ts';
@@ -36,7 +36,6 @@ export type PorticoConfig = {
   readonly readableSecrets?: 'refuse' | 'allow';
   readonly upstream?: Section & { readonly url?: string };
   readonly rewriteUrls?: boolean;
-  readonly reference?: Partial<ReferenceOptions>;
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
     readonly verifier?: 'file' | 'upstream';

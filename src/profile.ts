@@ -8,10 +8,11 @@ import { issueTracker } from './profile/issue-tracker.ts';
 import { findOwner, nodes } from './profile/ownership.ts';
 import { PATH_WORDS } from './profile/path-words.ts';
 import { purgedBy } from './profile/purged-by.ts';
+import { reference } from './profile/reference-options.ts';
 import { SEMANTIC_RULES } from './profile/semantic-rules.ts';
 
 /** The configuration keys of the community Q&A API, and the stages that belong to them. */
-export const PROFILE_FEATURES = [gdpr, comments, issueTracker] as const;
+export const PROFILE_FEATURES = [gdpr, comments, issueTracker, reference] as const;
 
 /** The profile of the community Q&A API. */
 export const PROFILE: Profile = {

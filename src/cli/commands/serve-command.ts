@@ -1,3 +1,6 @@
+import { resolve } from 'node:path';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
+import { referenceOf } from '../../profile/reference-options.ts';
 import { flushCompileCache } from 'node:module';
 import { packageVersion } from '../../lib/package-root.ts';
 import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
@@ -33,7 +36,7 @@ export const serveCommand: Command = {
   ],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);
-    const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
+    const embedded = settings.embedded ? await startEmbedded(settings, io.cwd) : undefined;
     try {
       const complete = (read: Settings) =>
         embedded !== undefined && read.embedded ? withUpstreamUrl(withDemoState(read), embedded.url) : read;
@@ -94,7 +97,12 @@ function storeCompiledCode(): void {
 }
 
 // The reference server accounts for half of all modules, so it is imported only when needed.
-async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
+async function startEmbedded(settings: Settings, cwd: string): Promise<ReferenceServer> {
+  const { placeOf } = settings;
+  const { db, ...reference } = referenceOf(settings);
   const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
-  return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });
+  return startEmbeddedUpstream(
+    { ...reference, db: db === IN_MEMORY ? db : resolve(cwd, db) },
+    { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') },
+  );
 }

@@ -1,3 +1,4 @@
+import { referenceOf } from '../../profile/reference-options.ts';
 import type { Override } from '../../engine/config/settings.ts';
 import type { SettingsReading } from '../../engine/config/load-settings.ts';
 import { readSettings } from '../../portico-settings.ts';
@@ -89,7 +90,7 @@ export function readSettingsFrom(
   return {
     ...rest,
     settings,
-    faults: [...faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))],
+    faults: [...faults, ...chaosErrors(referenceOf(settings).faults, settings.placeOf('/reference/faults'))],
   };
 }
 

@@ -1,6 +1,7 @@
+import type { ReferenceOptions } from '../../profile/reference-options.ts';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Place, Settings } from '../../engine/config/settings.ts';
+import type { Place } from '../../engine/config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../engine/model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
@@ -23,7 +24,7 @@ interface EmbeddedConfigPlaces {
 
 /** Starts the reference server. Throws a StartFault if the database is unusable or a chaos rule is invalid. */
 export async function startEmbeddedUpstream(
-  reference: Settings['reference'],
+  reference: Readonly<Omit<ReferenceOptions, 'faults'>> & { readonly faults: readonly string[] },
   places: EmbeddedConfigPlaces,
   listen: EmbeddedListen = {},
 ): Promise<ReferenceServer> {

@@ -1,3 +1,4 @@
+import { referenceOf } from '../../profile/reference-options.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { featuresInUse } from '../../engine/config/configurable.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
@@ -52,7 +53,7 @@ function basePathOnce({ settings, publicUrl }: BannerContent): string {
 
 function upstreamWords({ settings, embeddedUrl }: BannerContent): string {
   if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
-  const { db, faults } = settings.reference;
+  const { db, faults } = referenceOf(settings);
   const chaos = faults.length === 0 ? '' : `, chaos: ${faults.join(', ')}`;
   return `${embeddedUrl}  (embedded reference server, ${db}${chaos})`;
 }

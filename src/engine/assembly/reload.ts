@@ -173,7 +173,6 @@ export const RESTART_KEYS: readonly string[] = [
   'operators',
   'overrides.file',
   'redis',
-  'reference',
 ];
 
 /** Returns whether a key takes effect only at startup. */

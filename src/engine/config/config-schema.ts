@@ -20,13 +20,7 @@ import { rolesOptionsSchema } from '../permissions/roles-options.ts';
 import { redisOptionsSchema } from '../redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
-import {
-  checksSchema,
-  errorsSchema,
-  listenOptionsSchema,
-  referenceSchema,
-  undocumentedSchema,
-} from './general-options.ts';
+import { checksSchema, errorsSchema, listenOptionsSchema, undocumentedSchema } from './general-options.ts';
 
 const closed = (properties: object, description?: string) => ({
   type: 'object',
@@ -86,7 +80,6 @@ export function configSchema({ features, profile }: Product): PlainObject {
         description:
           'Whether absolute legacy addresses in bodies are replaced with the public address. Otherwise, they are only counted.',
       },
-      reference: referenceSchema,
       authentication: identityOptionsSchema,
       roles: rolesOptionsSchema,
       permissions: permissionsOptionsSchema,

@@ -26,7 +26,6 @@ const VARIABLES = {
   PORTICO_ADMIN_TOKEN_FILE: '/adminTokenFile',
   PORTICO_LOG_LEVEL: '/logging/level',
   PORTICO_ROLES: '/roles/file',
-  PORTICO_DB: '/reference/db',
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
   PORTICO_RELEASE: '/release',
   // Kubernetes passes the pod's name in this variable if the pod's specification requests it.

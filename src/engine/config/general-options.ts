@@ -1,21 +1,5 @@
 import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
 
-/**
- * The `reference` configuration key, which configures the embedded upstream. The embedded upstream is used when
- * `upstream.url` is not set.
- */
-export interface ReferenceOptions {
-  /** The path of the database file, or `:memory:`. */
-  readonly db: string;
-  readonly seed: number;
-  /** True if the list items returned by the reference server have all expected fields. */
-  readonly complete: boolean;
-  /** The reference server's chaos rules. */
-  readonly faults: readonly string[];
-  /** The base URL of an issue tracker. By default, the embedded tracker is used. */
-  readonly issueTrackerUrl?: string;
-}
-
 /** An entry in `undocumented.allow`: an undocumented path to forward. */
 export interface AllowedPath {
   readonly method: string;
@@ -54,41 +38,6 @@ export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description:
     "The format of error responses: the upstream's, unchanged (`legacy`), or Portico's (`normalized`); see docs/errors.md.",
-};
-
-/** The JSON Schema for the `reference` configuration key. */
-export const referenceSchema = {
-  type: 'object',
-  description: 'The reference server, which is used if upstream.url is not set.',
-  additionalProperties: false,
-  properties: {
-    db: {
-      type: 'string',
-      minLength: 1,
-      description: 'Path of the database, relative to the working directory, or `:memory:`.',
-    },
-    seed: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 4_294_967_295,
-      description: 'Seed for data, incomplete items and chaos.',
-    },
-    complete: {
-      type: 'boolean',
-      description:
-        'Whether all list items have the fields that the contract expects; otherwise, a few lack one (docs/reference-server.md#incomplete-items).',
-    },
-    issueTrackerUrl: {
-      type: 'string',
-      pattern: '^https?://[^\\s?#]+$',
-      description: 'Base URL of an issue tracker, `http` or `https`; a built-in tracker is used by default.',
-    },
-    faults: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      description: 'Chaos rules, as for the flag `--fault`; see docs/reference-server.md#chaos.',
-    },
-  },
 };
 
 /** Returns the JSON Schema for the `undocumented` configuration key of an API with the given base path. */

@@ -189,8 +189,6 @@ interface ConfigPlace {
   readonly product: Product;
 }
 
-const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, complete: false, faults: [] };
-
 function withPasswordFile(upstream: UpstreamOptions, resolved: (path: string) => string | undefined): UpstreamOptions {
   const { credentials } = upstream;
   if (credentials.kind === 'forward' || credentials.passwordFile === undefined) return upstream;
@@ -252,7 +250,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const pathAt = (pointer: string, path: unknown) =>
     typeof path === 'string' ? resolve(folderOf(pointer), path) : undefined;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
-  const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
   // The paths of files that the gateway writes are relative to the working directory, because the directory that
   // contains the configuration file may be read-only.
   const statePath = (path: string) => (path === IN_MEMORY ? path : resolve(place.cwd, path));
@@ -291,7 +288,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     readableSecrets: (raw['readableSecrets'] as Settings['readableSecrets'] | undefined) ?? 'refuse',
     upstream: withPasswordFile(upstream, (path) => pathAt('/upstream/credentials/passwordFile', path)),
     rewriteUrls: raw['rewriteUrls'] === true,
-    reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
       {
         ...IDENTITY_DEFAULTS,

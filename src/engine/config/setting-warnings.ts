@@ -78,7 +78,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
   const promotes = ladder.promote.enabled && !mode.transparent;
   return [
-    ...when(!embedded, 'upstream.url is set, so the reference server does not run', '/reference'),
     ...when(embedded, 'the upstream is the reference server', '/upstream/startupProbe'),
     ...when(mode.transparent, 'observe mode sends no probes', '/upstream/probe'),
     ...when(

@@ -24,7 +24,7 @@ import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { Profile } from '../contract/profile.ts';
-import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
+import type { AllowedPath, ListenOptions } from './general-options.ts';
 
 /** The settings that override the global settings for one operation. */
 export interface OperationSettings {
@@ -234,7 +234,6 @@ export interface Settings {
   readonly readableSecrets: 'refuse' | 'allow';
   readonly upstream: UpstreamOptions;
   readonly rewriteUrls: boolean;
-  readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
   /** The options for the roles file. `file` is an absolute path. */
   readonly roles: RolesOptions;

@@ -60,7 +60,7 @@ export const contractOptionsSchema = {
     inferred: {
       // `on` and `off` are booleans in YAML 1.1, which some editors still use.
       enum: ['on', 'off', true, false],
-      description: 'Whether the two inferred comment operations are part of the contract: `on` or `off`.',
+      description: 'Whether the operations that are only inferred are part of the contract: `on` or `off`.',
     },
     maxCollected: {
       type: 'integer',

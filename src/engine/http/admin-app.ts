@@ -109,7 +109,7 @@ function purge(services: AdminAppServices): RequestHandler {
     const { tags, all } = request;
     const named = Array.isArray(tags) && tags.length > 0 && tags.every((tag) => typeof tag === 'string');
     if (all !== true && !named) {
-      res.status(400).json({ error: 'Send {"all": true} or {"tags": ["questions", "node:17"]}.' });
+      res.status(400).json({ error: 'Send {"all": true} or {"tags": ["TAG", …]}.' });
       return;
     }
     const wanted = all === true ? 'all' : (tags as string[]);
