@@ -53,7 +53,6 @@ export type PorticoConfig = {
   readonly instance?: string;
   readonly ladder?: Section;
   readonly overrides?: Section;
-  readonly learn?: Section;
   readonly redis?: Partial<RedisOptions>;
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly contractStatusHeader?: boolean;

@@ -137,6 +137,8 @@ export interface FeatureContext<Options, Prepared = unknown> {
    * state with `candidate` how another contract would decide.
    */
   readonly record: (request: Trace, violations: readonly Violation[]) => void;
+  /** Records which documented fields a sampled response has, for the comparison of releases. */
+  readonly recordFields: (operation: string, presence: FieldPresence) => void;
 }
 
 /** A feature at work. Every member is optional; the engine calls only those that exist. */

@@ -19,8 +19,10 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   engine: ['lib'],
   profile: ['lib', 'engine'],
   'profile.ts': ['engine', 'profile'],
-  features: ['lib', 'engine'],
-  workbench: ['lib', 'engine', 'profile', 'profile.ts', 'features'],
+  // What sampled responses tell about a contract, for the gateway's learning from traffic and for the workbench.
+  learner: ['lib', 'engine'],
+  features: ['lib', 'engine', 'learner'],
+  workbench: ['lib', 'engine', 'learner', 'profile', 'profile.ts', 'features'],
   reference: ['lib'],
   'features.ts': ['engine', 'features', 'profile.ts'],
   'portico-settings.ts': ['engine', 'features.ts', 'profile.ts'],
@@ -29,6 +31,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'lib',
     'engine',
+    'learner',
     'profile',
     'profile.ts',
     'features',

@@ -392,7 +392,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/engine/assembly/compile-gateway.ts',
-    find: 'settings.contract.scanner && services.learning.sampleResponse === undefined && messages.parsedResponse === undefined',
+    find: 'settings.contract.scanner && messages.parsedResponse === undefined',
     replace: 'settings.contract.scanner',
     test: 'test/gateway/scanner.test.ts',
     why: 'the learner and the shadow contract never see scanned responses',
@@ -568,10 +568,10 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/features/learning/shape/add-value.ts',
+    file: 'src/learner/shape/add-value.ts',
     find: 'if (context.members.left <= 0) return;',
     replace: '',
-    test: 'test/features/learning/shape/add-value.test.ts',
+    test: 'test/learner/shape/add-value.test.ts',
     why: 'a response with tens of thousands of names is sampled completely',
   },
   {

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../../engine/config/settings.ts';
-import { confidenceWord, shownConfidence } from '../../features/learning/confidence.ts';
-import { emptyObservations, type Observations } from '../../features/learning/observations/observations.ts';
+import { confidenceWord, shownConfidence } from '../../workbench/learn/confidence.ts';
+import { emptyObservations, type Observations } from '../../learner/observations/observations.ts';
 import type { Proposal } from '../../workbench/learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { membersOf } from '../../lib/plain-object.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { outputFile, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
@@ -63,7 +64,7 @@ export const learnCommand: Command = {
     };
     const settings = await settingsFrom(line, io);
     rejectAppliedOverlay(line, io, settings);
-    const { readLearnDocument } = await import('../../engine/assembly/load-start.ts');
+    const { readLearnDocument } = await import('../../learner/read-learn-document.ts');
     const { propose } = await import('../../workbench/learn/propose/propose.ts');
     const observations = await getObservations(line, io, settings);
     const proposals = propose(observations, readLearnDocument(settings), limits);
@@ -113,20 +114,29 @@ async function writeProposals(
 async function getObservations(line: CommandLine, io: CommandIo, settings: Settings): Promise<Observations> {
   const against = line.last('against');
   const file = line.last('observations');
-  const { readObservationFile } = await import('../../features/learning/observations/observation-file.ts');
+  const { readObservationFile } = await import('../../learner/observations/observation-file.ts');
   const place = file === undefined ? settings.placeOf('/learn/file') : { source: '--observations', pointer: '' };
-  const path = file === undefined ? settings.learn.file : resolve(io.cwd, file);
+  const path = file === undefined ? storedAt(settings) : resolve(io.cwd, file);
   if (against === undefined) {
     const given = WALK_FLAGS.find((name) => line.all(name).length > 0);
     if (given !== undefined) throw new UsageError(`--${given} requires --against URL`);
+    if (path === undefined) throw new UsageError('--observations FILE or --against URL is required');
     const read = readObservationFile(path, place, 0);
     if (read.sinceAt === 0) throw missingObservations(path);
     return read;
   }
   const before =
-    file === undefined ? emptyObservations(systemClock()) : readObservationFile(path, place, systemClock());
+    file === undefined || path === undefined
+      ? emptyObservations(systemClock())
+      : readObservationFile(path, place, systemClock());
   const { sampleUpstream } = await import('../tasks/sample-upstream.ts');
   return sampleUpstream(against, line, io, settings, before);
+}
+
+/** Returns the file in which gateways store observations. Undefined if they do not learn from traffic. */
+function storedAt({ features }: Settings): string | undefined {
+  const { file } = membersOf(features.find(({ configurable }) => configurable.name === 'learn')?.options);
+  return typeof file === 'string' ? file : undefined;
 }
 
 function missingObservations(path: string): Error {

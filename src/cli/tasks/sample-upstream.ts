@@ -1,10 +1,10 @@
-import { readLearnDocument } from '../../engine/assembly/load-start.ts';
+import { readLearnDocument } from '../../learner/read-learn-document.ts';
 import { walkToLearn } from '../../workbench/walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../engine/config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
-import { createLearner } from '../../features/learning/create-learner.ts';
-import type { Observations } from '../../features/learning/observations/observations.ts';
+import { createLearner } from '../../learner/create-learner.ts';
+import type { Observations } from '../../learner/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../workbench/walk/send-walk-request.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';

@@ -1,7 +1,7 @@
-import { readLearnDocument } from '../../engine/assembly/load-start.ts';
+import { readLearnDocument } from '../../learner/read-learn-document.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { loadSchemas } from '../../engine/contract/load-contract.ts';
-import { compilePlaceSchemas, type PlaceSchema } from '../../features/learning/place-schema.ts';
+import { compilePlaceSchemas, type PlaceSchema } from '../../learner/place-schema.ts';
 import { keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { LedgerEntry } from '../../engine/model/ledger-entry.ts';
 import { UNDOCUMENTED_FIELD } from '../../engine/model/violation.ts';

@@ -14,6 +14,7 @@ import type { Feature } from '../feature.ts';
 import { runFeatures, type RunningFeatures, samplingOf } from '../run-features.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { FieldPresence } from '../model/release-statistics.ts';
 import { comparisonTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
@@ -216,6 +217,7 @@ function contextOf({ live, logger, metrics, kindOf, instance }: LastingServices,
   return {
     kindOf,
     instance,
+    recordFields: (operation: string, presence: FieldPresence) => live.features?.sampled(operation, presence),
     clock,
     logger,
     metrics: metrics.features,
@@ -286,7 +288,7 @@ function createGuard(
  * requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
-  const { live, logger, metrics, ladder, learning } = services;
+  const { live, logger, metrics, ladder } = services;
   logger.level = settings.logging.level;
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
@@ -302,8 +304,6 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)
     logger.warn({ ladder: { steps: ladder.state().steps.length } }, CONTRACT_CHANGED);
   ladder.configure(setup);
-  learning.startRelease(settings.release);
-  learning.follow(start.learned?.document ?? start.contract.document);
 }
 
 type Sources = Pick<Assembled, 'settings' | 'start'>;

@@ -151,7 +151,7 @@ function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAd
 export function undocumentedPlan(
   settings: Settings,
   start: Start,
-  { upstream, sessions, purge, learning, sampling }: Services,
+  { upstream, sessions, purge, features: { messages }, sampling }: Services,
   features: readonly FeatureStage[],
   { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
 ): UndocumentedPlan {
@@ -167,7 +167,7 @@ export function undocumentedPlan(
     upstream,
     sessions,
     logAttempts: sampling && logAttempts,
-    sample: learning.samplePath,
+    observeResponse: messages.undocumentedResponse,
     features,
     purgedBy: settings.profile.purgedBy,
     purge: (tags) => purge(tags ?? 'all'),
@@ -218,13 +218,10 @@ export function stageServices(
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
     scan:
-      settings.contract.scanner &&
-      services.learning.sampleResponse === undefined &&
-      messages.parsedResponse === undefined
+      settings.contract.scanner && messages.parsedResponse === undefined
         ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
         : undefined,
-    sampleFields: services.learning.sampleFields,
-    sample: services.learning.sampleResponse,
+    observeResponse: messages.response,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     readerOf: permissions.readerOf,

@@ -77,7 +77,7 @@ function withoutEffects(
   { settings, services }: Pick<CompiledAssembly, 'settings' | 'services'>,
   lookUp: FetchJson,
 ): Services {
-  const { cache, guard, pageCounts, sharedPageCounts, ownership, shared, learning } = services;
+  const { cache, guard, pageCounts, sharedPageCounts, ownership, shared } = services;
   const lookUpAuthor = createAuthorLookup(settings.permissions.ownership, lookUp);
   return {
     ...services,
@@ -112,7 +112,6 @@ function withoutEffects(
       of: (principal, nodeId) => ownership.of(principal, nodeId, lookUpAuthor),
     },
     lookUp,
-    learning: { ...learning, sampleFields: nothing, sampleResponse: undefined, samplePath: undefined },
     features: { ...services.features, messages: {} },
     sampling: undefined,
     purge: () => 0,

@@ -32,7 +32,6 @@ import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
 import { type AssembledTrail, assembleTrail } from './features/assemble-trail.ts';
 import type { Acceptance } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
-import { createLearning, type Learning } from '../../features/learning/learning.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
 import type { SharedDemotions, SharedState } from './sharing/shared-state.ts';
@@ -54,7 +53,6 @@ export interface LastingServices {
   readonly overrides: Overrides;
   /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
-  readonly learning: Learning;
   /** Returns a violation's fingerprint and the properties from which it is computed. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces the principal's name in the log. */
@@ -160,15 +158,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     trail,
     overrides,
     overridesDocument,
-    learning: createLearning({
-      settings,
-      document: start.learned?.document ?? start.contract.document,
-      learned: start.learned,
-      recordFields: (operation, presence) => live.features?.sampled(operation, presence),
-      jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
-      clock,
-      logger,
-    }),
     kindOf,
     nameTag: createNameTag(),
     instance,

@@ -4,16 +4,11 @@ import { demoAccountFaults, operationFaults, redactionFaults } from '../config/c
 import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
 import { settingWarnings } from '../config/setting-warnings.ts';
 import type { PreparedFeature, Settings } from '../config/settings.ts';
-import { contractFolder } from '../contract/contract-files.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
-import { readDocument } from '../contract/document/read-document.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
 import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
-import type { DocumentNode } from '../../features/learning/document.ts';
-import { readObservationFile } from '../../features/learning/observations/observation-file.ts';
-import type { Observations } from '../../features/learning/observations/observations.ts';
 import type { Feature } from '../feature.ts';
 import type { AcceptedViolations } from '../model/acceptance.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
@@ -56,18 +51,10 @@ export interface Start {
   readonly ladder: LadderState | undefined;
   /** The stored overrides and the latest entries in their audit trail. */
   readonly overrides: StoredOverrides;
-  /** The stored observations. Undefined if traffic is not sampled. */
-  readonly learned: LearnedBefore | undefined;
   /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
   /** The secrets for the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisSecrets | undefined;
-}
-
-/** The initial data for learning: the enforced contract's document and the stored observations. */
-export interface LearnedBefore {
-  readonly document: DocumentNode;
-  readonly observations: Observations;
 }
 
 /** The startup inputs other than the settings. */
@@ -78,7 +65,7 @@ export interface StartSources {
   readonly load?: (options: ContractOptions) => Contract;
   /**
    * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed. The
-   * files with the ladder state and the observations are not read, because the running gateway has newer state.
+   * file with the ladder state is not read, because the running gateway has newer state.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
@@ -133,19 +120,23 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
   const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
-  const learned = attempt(() => loadLearned(settings, running?.start.learned));
   const tls = attempt(() => tlsOf(settings));
   const redis = attempt(() => redisOf(settings));
   if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
   return {
     contract: contract(),
     contracts,
-    prepared: new Map(prepared.map(([name, result]) => [name, result()])),
+    prepared: new Map(
+      prepared.flatMap(([name, result]) => {
+        const found = result();
+        return found === undefined ? [] : [[name, found] as const];
+      }),
+    ),
     warnings: [
       ...contract().warnings,
       ...rolesFileWarnings(settings, rules().roles),
       ...settingWarnings(settings, contract(), rules().roles),
-      ...prepared.flatMap(([, result]) => result().warnings?.(contract()) ?? []),
+      ...prepared.flatMap(([, result]) => result()?.warnings?.(contract()) ?? []),
     ],
     ...rules(),
     address: address(),
@@ -154,7 +145,6 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
     baseline: baseline(),
     ladder: ladder(),
     overrides: overrides(),
-    learned: learned(),
     tls: tls(),
     redis: redis(),
   };
@@ -274,20 +264,4 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
     const place = placeOf('/upstream/permissionMessages');
     throw new StartFault([{ ...place, message: 'contains an invalid regular expression' }]);
   }
-}
-
-/** Returns the contract document, with its overlays applied, for comparison with traffic. */
-export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
-  return readDocument(contract.folder ?? contractFolder(), contract).document;
-}
-
-/**
- * If `learn.traffic` is on, reads the document and the stored observations. If the gateway is already `running`, its
- * observations are used instead of the stored ones. Throws a StartFault if a file is invalid.
- */
-function loadLearned(settings: Settings, running?: LearnedBefore): LearnedBefore | undefined {
-  const { traffic, file } = settings.learn;
-  if (!traffic) return undefined;
-  const observations = running?.observations ?? readObservationFile(file, settings.placeOf('/learn/file'), 0);
-  return { document: readLearnDocument(settings), observations };
 }

@@ -158,7 +158,6 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
   'instance',
-  'learn',
   'ladder.file',
   'listen.adminHost',
   'listen.adminPort',
@@ -208,7 +207,7 @@ function changes(before: Assembled, after: Assembled): readonly string[] {
   const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
   const read = new Map([...before.start.prepared, ...after.start.prepared]);
   const changedFiles = [...read].flatMap(([name, { subject }]) =>
-    differs(({ start }) => start.prepared.get(name)?.version) ? [subject] : [],
+    subject !== undefined && differs(({ start }) => start.prepared.get(name)?.version) ? [subject] : [],
   );
   return [...changedKeys(before.settings, after.settings), ...changed, ...changedFiles];
 }

@@ -12,7 +12,6 @@ import { escapePointer } from '../../lib/json-pointer.ts';
 import { meantKey, schemaMessage, withoutMisspelled } from '../../lib/schema-message.ts';
 import { isPlainObject, type PlainObject, withValueAt } from '../../lib/plain-object.ts';
 import { overridesOptionsSchema } from '../../features/levels/overrides/overrides-options.ts';
-import { learnOptionsSchema } from '../../features/learning/learn-options.ts';
 import { MODE_NAMES } from '../model/modes.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema } from '../permissions/permissions-options.ts';
@@ -107,7 +106,6 @@ export function configSchema({ features, profile }: Product): PlainObject {
       },
       ladder: ladderOptionsSchema,
       overrides: overridesOptionsSchema,
-      learn: learnOptionsSchema,
       redis: redisOptionsSchema,
       undocumented: undocumentedSchema(profile.basePath),
       contractStatusHeader: {

@@ -6,7 +6,6 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { operatorsOptions } from '../identity/operators-options.ts';
 import { LADDER_DEFAULTS } from '../../features/levels/ladder/ladder-options.ts';
-import { LEARN_DEFAULTS } from '../../features/learning/learn-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../../lib/plain-object.ts';
 import { type ModeName, MODES } from '../model/modes.ts';
 import { UNLABELLED } from '../model/release-statistics.ts';
@@ -310,7 +309,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     instance: raw['instance'] as string | undefined,
     ladder: withFile(LADDER_DEFAULTS, 'ladder'),
     overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
-    learn: withFile(LEARN_DEFAULTS, 'learn'),
     redis: withRedisFiles(withDefaults(REDIS_DEFAULTS, raw['redis']), pathAt),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     contractStatusHeader: raw['contractStatusHeader'] !== false,

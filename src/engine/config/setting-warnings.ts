@@ -74,7 +74,7 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
 
 /** Returns the global settings that have no effect because of another setting. */
 function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
-  const { mode, embedded, upstream, authentication, contract, ladder, permissions } = settings;
+  const { mode, embedded, upstream, authentication, ladder, permissions } = settings;
   const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
   const promotes = ladder.promote.enabled && !mode.transparent;
   return [
@@ -98,11 +98,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       permissions.ownership.lookup === undefined,
       'permissions.ownership.lookup is not set',
       '/permissions/ownership/authorPointer',
-    ),
-    ...when(
-      contract.scanner && settings.learn.traffic,
-      'responses are not scanned while traffic is sampled or compared with a shadow contract',
-      '/contract/scanner',
     ),
     ...when(
       mode.transparent && ladder.promote.enabled,

@@ -7,7 +7,6 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { Operator } from '../identity/operators-options.ts';
 import type { LadderOptions } from '../../features/levels/ladder/ladder-options.ts';
-import type { LearnOptions } from '../../features/learning/learn-options.ts';
 import type { Static, TSchema } from 'typebox';
 import type { Contract } from '../contract/load-contract.ts';
 import type { ErrorKind } from '../errors/catalogue.ts';
@@ -92,6 +91,8 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
    * path has a folder of its own.
    */
   readonly files?: Readonly<Record<string, FileContent>>;
+  /** Returns the options for a walk, which leaves no state behind. If undefined, a walk uses the configured options. */
+  forWalk?(options: Static<Options>): Static<Options>;
   /**
    * Returns the environment variables that set options, each with the option's name. Variables that are ignored in the
    * given environment are omitted.
@@ -103,9 +104,10 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   checkContract?(options: Static<Options>, contract: Pick<Contract, 'operations'>): readonly ConfigProblem[];
   /**
    * Reads what the options name, before anything starts and before each reload. Throws a `StartFault`, which is reported
-   * together with the other errors. `start` gets the result. Not called if the feature is off.
+   * together with the other errors. `start` gets the value. Returns undefined if there is nothing to read. Not called if
+   * the feature is off.
    */
-  prepare?(context: PrepareContext<Static<Options>, Prepared>): PreparedFeature<Prepared>;
+  prepare?(context: PrepareContext<Static<Options>, Prepared>): PreparedFeature<Prepared> | undefined;
   /** Returns what commands say about the contract while the feature is on, in a few words each. */
   contractWords?(options: Static<Options>): readonly string[];
   /** The rules that the feature adds to `portico audit`. */
@@ -136,9 +138,9 @@ export interface PrepareContext<Options, Prepared = unknown> {
 export interface PreparedFeature<Prepared = unknown> {
   readonly value: Prepared;
   /** What was read, as messages about a reload name it, such as `the shadow contract`. */
-  readonly subject: string;
+  readonly subject?: string;
   /** A digest of what was read. If it differs after a reload, the feature starts again. */
-  readonly version: string;
+  readonly version?: string;
   /** Returns problems that do not prevent the start. */
   warnings?(contract: Contract): readonly Fault[];
 }
@@ -249,7 +251,6 @@ export interface Settings {
   readonly instance: string | undefined;
   readonly ladder: LadderOptions;
   readonly overrides: OverridesOptions;
-  readonly learn: LearnOptions;
   /** The options for the Redis server through which gateways share their state. */
   readonly redis: RedisOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
@@ -279,7 +280,7 @@ const DEMO_FOLDER = 'demo';
  */
 export function withDemoState(settings: Settings): Settings {
   if (!settings.embedded) return settings;
-  const { ladder, overrides, learn, features, originOf } = settings;
+  const { ladder, overrides, features, originOf } = settings;
   const ownPath = (pointer: string, path: string) =>
     originOf(pointer) === 'default' && path !== IN_MEMORY ? join(dirname(path), DEMO_FOLDER, basename(path)) : path;
   const own = <T extends { readonly file: string }>(key: string, options: T): T => ({
@@ -294,7 +295,6 @@ export function withDemoState(settings: Settings): Settings {
     })),
     ladder: own('ladder', ladder),
     overrides: own('overrides', overrides),
-    learn: own('learn', learn),
   };
 }
 

@@ -14,22 +14,31 @@ export interface MessageObserver {
   request?(trace: Trace, arrival: Arrival): void;
   /** Called with the parsed body of a request, before it is checked, and with the body's size in bytes. */
   requestBody?(trace: Trace, body: unknown, bytes: number): void;
+  /** Called with each response of the upstream to a documented operation. Its bytes are decoded. */
+  response?(exchange: Exchange, operation: Operation, response: DecodedResponse): void;
   /**
-   * Called with each response of the upstream that is checked, before its check. `json` is undefined if the body is not
-   * JSON. While somebody observes parsed responses, all of them are parsed, so none is scanned.
+   * Called with each response of the upstream that is parsed, before its check. `json` is undefined if the body is not
+   * JSON. If the check is off, the trace says so. While somebody observes parsed responses, none is scanned. A body that
+   * is known from an earlier response is not parsed again.
    */
   parsedResponse?(exchange: Exchange, operation: Operation, response: DecodedResponse, json: unknown): void;
+  /** Called with the status of each response of the upstream to a request for an undocumented path. */
+  undocumentedResponse?(arrival: Arrival, status: number): void;
 }
 
 /** Joins observers to one, which has only the members that at least one of them has. */
 export function joinObservers(observers: readonly MessageObserver[]): MessageObserver {
   const request = join(observers.flatMap((one) => one.request?.bind(one) ?? []));
   const requestBody = join(observers.flatMap((one) => one.requestBody?.bind(one) ?? []));
+  const response = join(observers.flatMap((one) => one.response?.bind(one) ?? []));
   const parsedResponse = join(observers.flatMap((one) => one.parsedResponse?.bind(one) ?? []));
+  const undocumentedResponse = join(observers.flatMap((one) => one.undocumentedResponse?.bind(one) ?? []));
   return {
     ...(request && { request }),
     ...(requestBody && { requestBody }),
+    ...(response && { response }),
     ...(parsedResponse && { parsedResponse }),
+    ...(undocumentedResponse && { undocumentedResponse }),
   };
 }
 

@@ -38,13 +38,4 @@ export const RECORD_RULES: readonly AuditRule[] = [
     fix: 'Set release or PORTICO_RELEASE to the release of the legacy server.',
     find: ({ settings: { release } }) => foundIf(release === UNLABELLED, release),
   },
-  {
-    id: 'traffic-sampled',
-    severity: 'info',
-    key: '/learn/traffic',
-    realOnly: true,
-    risk: 'Every response is parsed for sampling, which slows down requests.',
-    fix: 'Turn it off once portico learn has enough samples.',
-    find: ({ settings: { learn } }) => foundIf(learn.traffic, 'true'),
-  },
 ];

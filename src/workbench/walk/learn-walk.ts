@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Learner } from '../../features/learning/create-learner.ts';
-import { isRefusal } from '../learn/sample/page-sizes.ts';
+import type { Learner } from '../../learner/create-learner.ts';
+import { isRefusal } from '../../learner/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
 import { createKnownIds, type KnownIds } from '../../profile/walk-requests.ts';
-import { toSampledResponse } from './sampled-response.ts';
+import { toSampledResponse } from '../../learner/sample/sampled-response.ts';
 import { walk, type WalkSummary } from './walk.ts';
 import { toWalkedGateway } from './send-walk-request.ts';
 

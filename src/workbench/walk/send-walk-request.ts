@@ -197,7 +197,10 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     isWalk: true,
     // A walk neither changes the running gateway's files nor is affected by the ladder's promotions.
     ladder: { ...settings.ladder, file: IN_MEMORY },
-    learn: { traffic: false, file: IN_MEMORY },
+    features: settings.features.map(({ configurable, options }) => ({
+      configurable,
+      options: options === undefined ? undefined : (configurable.forWalk?.(options) ?? options),
+    })),
     rewriteUrls: false,
     // The caller has an upstream account but might not be in the roles file. A real upstream has no demo accounts.
     authentication: { ...settings.authentication, verifier: 'upstream' },

@@ -9,7 +9,7 @@ import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { callAt } from '../../builders/call.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
-import { contractWith } from '../../features/learning/learned.ts';
+import { contractWith } from '../../learner/learned.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-learn-'));
 afterAll(() => rmSync(folder, { recursive: true }));

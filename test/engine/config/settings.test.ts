@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Settings, withDemoState } from '../../../src/engine/config/settings.ts';
+import { learning } from '../../../src/features/learning/learning.ts';
+import type { LearnOptions } from '../../../src/features/learning/options.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
 import { optionsOf } from '../../../src/engine/config/configurable.ts';
 import type { LedgerOptions } from '../../../src/features/ledger/options.ts';
@@ -15,7 +17,8 @@ function settingsWith(env: Readonly<Record<string, string>> = {}): Settings {
 
 const ledgerOf = (settings: Settings) => (optionsOf(settings, ledger) as LedgerOptions).file;
 const filesOf = (settings: Settings) => {
-  const { ladder, overrides, learn } = settings;
+  const { ladder, overrides } = settings;
+  const learn = optionsOf(settings, learning) as LearnOptions;
   return [ledgerOf(settings), ...[ladder, overrides, learn].map(({ file }) => file)];
 };
 

@@ -5,7 +5,7 @@ import type { Violation } from '../../../src/engine/model/violation.ts';
 import { exampleOf } from '../../builders/contract-examples.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';
 import { bent } from '../../engine/contract/sample.ts';
-import { contractWith, learnedBy, learner, response } from './learned.ts';
+import { contractWith, learnedBy, learner, response } from '../../learner/learned.ts';
 
 // What a learned overlay proposes must make the traffic that it was learned from clean: without violations, and without
 // advisories that the contract did not have before.

@@ -193,7 +193,7 @@ describe('learning from traffic', () => {
     const gateway = await gatewayWith({ learn: { traffic: false, file } });
     await askPages(gateway, [1]);
     await gateway.close();
-    expect(gateway.gateway.services.learning.sampleResponse).toBeUndefined();
+    expect(gateway.gateway.services.features.messages.parsedResponse).toBeUndefined();
     expect(existsSync(file)).toBe(false);
   });
 

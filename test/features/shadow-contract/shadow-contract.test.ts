@@ -205,12 +205,12 @@ describe('a shadow contract', () => {
     expect(await gateway.reload({ config: { cache: { enabled: false } } })).toMatchObject({
       changed: ['contract.candidate.overlays', 'the shadow contract'],
     });
-    expect(gateway.gateway.services.features.messages).toEqual({});
+    expect(gateway.gateway.services.features.messages.request).toBeUndefined();
   });
 
   it('does not exist unless it is configured', async () => {
     const gateway = await startTestGateway({ upstream: reference });
-    expect(gateway.gateway.services.features.messages).toEqual({});
+    expect(gateway.gateway.services.features.messages.request).toBeUndefined();
     expect(await gateway.metric('portico_candidate_dropped_total')).toBe(0);
   });
 });

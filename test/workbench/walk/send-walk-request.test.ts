@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { optionsOf } from '../../../src/engine/config/configurable.ts';
+import { learning } from '../../../src/features/learning/learning.ts';
 import { loadSettings } from '../../../src/portico-settings.ts';
 import { toWalkSettings } from '../../../src/workbench/walk/send-walk-request.ts';
 
 describe('the settings of a walk', () => {
   it('do not use the ladder and observation files of the serving gateway', () => {
-    const settings = loadSettings({ env: {}, cwd: '/', flags: [] });
-    const { ladder, learn } = toWalkSettings({ ...settings, learn: { ...settings.learn, traffic: true } }, undefined);
-    expect({ ladder: ladder.file, learn }).toEqual({ ladder: ':memory:', learn: { traffic: false, file: ':memory:' } });
+    const traffic = { source: '--set', kind: 'flag', pointer: '/learn/traffic', value: true } as const;
+    const walk = toWalkSettings(loadSettings({ env: {}, cwd: '/', flags: [traffic] }), undefined);
+    expect({ ladder: walk.ladder.file, learn: optionsOf(walk, learning) }).toEqual({
+      ladder: ':memory:',
+      learn: { traffic: false, file: ':memory:' },
+    });
   });
 });

@@ -51,11 +51,8 @@ export interface ValidateResponseServices {
   readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
-  /** Samples the fields of a response later, if it is the operation's turn. */
-  readonly sampleFields?:
-    ((exchange: Exchange, operation: Operation, status: number, bytes: Buffer) => void) | undefined;
-  /** Samples the structure of a parsed response. Undefined if the gateway does not learn from traffic. */
-  readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
+  /** Sees every response. Undefined if nobody observes responses. */
+  readonly observeResponse?: MessageObserver['response'] | undefined;
   /** Sees every response that is parsed. Undefined if nobody observes parsed responses. */
   readonly observeParsed?: MessageObserver['parsedResponse'] | undefined;
   /** Records the author of a node in a valid response. */
@@ -126,12 +123,12 @@ function factsOf(
 ): ResponseFacts {
   const { operation, checks, errors } = planned;
   const level = checks.responses;
-  services.sampleFields?.(exchange, operation, response.status, response.bytes);
+  services.observeResponse?.(exchange, operation, response);
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
     const parsed = parseBounded(response.bytes, services.jsonLimits);
     const unchecked = parsedValue(parsed);
-    services.sample?.(exchange, operation, response.status, unchecked);
+    services.observeParsed?.(exchange, operation, response, unchecked);
     return { validity: parsed.state === 'excess' ? 'skipped' : 'off', body: bodyFactsOf(planned, unchecked) };
   }
   const key = bodyKey(exchange);
@@ -200,7 +197,6 @@ function parseBody(
   if (parsed.state === 'excess') return { limit: parsed.limit };
   const json = parsedValue(parsed);
   const { status, mediaType, bytes } = response;
-  services.sample?.(exchange, operation, status, json);
   services.observeParsed?.(exchange, operation, response, json);
   const isEmpty = bytes.length === 0;
   return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json, bytes }) };

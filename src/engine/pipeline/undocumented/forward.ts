@@ -7,6 +7,7 @@ import type { Sessions } from '../../upstream/sessions.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/headers.ts';
 import type { PassthroughExchange } from '../exchange.ts';
+import type { MessageObserver } from '../message-observer.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
 import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-incident.ts';
@@ -23,13 +24,21 @@ export interface ForwardUndocumentedServices {
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
   readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
-  /** Counts an undocumented path. Undefined if the gateway does not learn from traffic. */
-  readonly sample?: ((method: string, path: string, status: number) => void) | undefined;
+  /** Sees every response. Undefined if nobody observes responses. */
+  readonly observeResponse?: MessageObserver['undocumentedResponse'] | undefined;
 }
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
 export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
-  const { upstream, sessions, transparent, rewriteUrls: identityCoding, clock, logAttempts, sample } = services;
+  const {
+    upstream,
+    sessions,
+    transparent,
+    rewriteUrls: identityCoding,
+    clock,
+    logAttempts,
+    observeResponse,
+  } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
@@ -66,7 +75,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         sent: log?.attempts,
       };
       if (exceeded !== undefined) recordExceeded(trace, exceeded);
-      sample?.(arrival.method, arrival.path, status);
+      observeResponse?.(arrival, status);
       if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body)) recordEnd(body, trace);
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;

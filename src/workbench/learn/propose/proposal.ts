@@ -1,4 +1,4 @@
-import { splitPath } from '../../../features/learning/document.ts';
+import { splitPath } from '../../../learner/document.ts';
 
 /** An action of an OpenAPI Overlay 1.0 document. */
 export interface OverlayAction {

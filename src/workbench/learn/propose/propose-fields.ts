@@ -1,8 +1,8 @@
-import { supportOf } from '../../../features/learning/confidence.ts';
-import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
-import { flatten, memberNames } from '../../../features/learning/place-schema.ts';
-import type { ObjectCounts, Shape } from '../../../features/learning/shape/shape.ts';
+import { supportOf } from '../confidence.ts';
+import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
+import { flatten, memberNames } from '../../../learner/place-schema.ts';
+import type { ObjectCounts, Shape } from '../../../learner/shape/shape.ts';
 import { type OverlayAction, placeName, type Proposal } from './proposal.ts';
 import { expectedMembers, objectKeywords, schemaWords, toSchema } from './proposed-schema.ts';
 

@@ -1,7 +1,7 @@
-import { supportOf } from '../../../features/learning/confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
-import { kindsOf, mergeShapes, type Shape } from '../../../features/learning/shape/shape.ts';
+import { supportOf } from '../confidence.ts';
+import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
+import { kindsOf, mergeShapes, type Shape } from '../../../learner/shape/shape.ts';
 import { placeName, type Proposal, replaceNode } from './proposal.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';
 

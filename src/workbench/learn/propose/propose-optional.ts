@@ -1,7 +1,7 @@
-import { supportOf } from '../../../features/learning/confidence.ts';
-import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
-import { mergeShapes, type Shape } from '../../../features/learning/shape/shape.ts';
+import { supportOf } from '../confidence.ts';
+import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
+import { mergeShapes, type Shape } from '../../../learner/shape/shape.ts';
 import { placeName, type Proposal } from './proposal.ts';
 
 /** A required or expected member that was missing from some objects. `of` is the total number of objects. */

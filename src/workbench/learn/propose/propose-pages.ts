@@ -1,6 +1,6 @@
-import { wilsonBound } from '../../../features/learning/confidence.ts';
-import { childPath, type DocumentNode } from '../../../features/learning/document.ts';
-import type { Observations, PageSizes } from '../../../features/learning/observations/observations.ts';
+import { wilsonBound } from '../confidence.ts';
+import { childPath, type DocumentNode } from '../../../learner/document.ts';
+import type { Observations, PageSizes } from '../../../learner/observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';

@@ -1,6 +1,6 @@
-import { wilsonBound } from '../../../features/learning/confidence.ts';
-import type { DocumentNode } from '../../../features/learning/document.ts';
-import type { Observations, PathCounts } from '../../../features/learning/observations/observations.ts';
+import { wilsonBound } from '../confidence.ts';
+import type { DocumentNode } from '../../../learner/document.ts';
+import type { Observations, PathCounts } from '../../../learner/observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName } from './propose-shapes.ts';
 import { schemaWords, toSchema } from './proposed-schema.ts';

@@ -1,7 +1,7 @@
-import { supportOf } from '../../../features/learning/confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
-import { referenced } from '../../../features/learning/place-schema.ts';
+import { supportOf } from '../confidence.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
+import { referenced } from '../../../learner/place-schema.ts';
 import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 

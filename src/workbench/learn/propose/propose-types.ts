@@ -1,8 +1,8 @@
-import { supportOf } from '../../../features/learning/confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
-import { flatten, typeOf } from '../../../features/learning/place-schema.ts';
-import { kindsOf } from '../../../features/learning/shape/shape.ts';
+import { supportOf } from '../confidence.ts';
+import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
+import { flatten, typeOf } from '../../../learner/place-schema.ts';
+import { kindsOf } from '../../../learner/shape/shape.ts';
 import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
 import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts';
 

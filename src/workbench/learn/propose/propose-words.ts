@@ -1,6 +1,6 @@
-import { confidenceOf } from '../../../features/learning/confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../../../features/learning/document.ts';
-import type { Observations, Vocabulary } from '../../../features/learning/observations/observations.ts';
+import { confidenceOf } from '../confidence.ts';
+import { type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { Observations, Vocabulary } from '../../../learner/observations/observations.ts';
 import { type Limits, type OverlayAction, placeName, type Proposal } from './proposal.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { wilsonBound } from '../../../features/learning/confidence.ts';
-import type { DocumentNode } from '../../../features/learning/document.ts';
-import type { Observations } from '../../../features/learning/observations/observations.ts';
+import { wilsonBound } from '../confidence.ts';
+import type { DocumentNode } from '../../../learner/document.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeEnvelopes } from './propose-envelopes.ts';
 import { proposeFields } from './propose-fields.ts';

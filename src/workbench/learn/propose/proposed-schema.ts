@@ -1,5 +1,5 @@
 import { type PersonalMark, personalName } from '../../../engine/privacy/personal-text.ts';
-import { confidenceOf } from '../../../features/learning/confidence.ts';
+import { confidenceOf } from '../confidence.ts';
 import {
   alwaysPresent,
   type IntegerCounts,
@@ -8,8 +8,8 @@ import {
   type ObjectCounts,
   type Shape,
   type TextCounts,
-} from '../../../features/learning/shape/shape.ts';
-import { formPattern, type TextForm } from '../../../features/learning/shape/text-form.ts';
+} from '../../../learner/shape/shape.ts';
+import { formPattern, type TextForm } from '../../../learner/shape/text-form.ts';
 
 /** A schema in a proposal. */
 export type ProposedSchema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import type { Observations } from '../../../features/learning/observations/observations.ts';
+import type { Observations } from '../../../learner/observations/observations.ts';
 import type { Proposal } from './proposal.ts';
-import { confidenceWord, shownConfidence } from '../../../features/learning/confidence.ts';
+import { confidenceWord, shownConfidence } from '../confidence.ts';
 
 /** An OpenAPI Overlay 1.0 document with the evidence for each action. */
 interface OverlayDocument {

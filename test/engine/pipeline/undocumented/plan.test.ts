@@ -102,7 +102,7 @@ async function passed(given: Passing = {}) {
     upstream,
     clock,
     purge: (tags) => order.push(tags ?? 'everything'),
-    sample: (...seen) => observed.push(seen),
+    observeResponse: (arrival, status) => void observed.push([arrival.method, arrival.path, status]),
   });
   const trace = traceWith();
   const arrival = arrivalWith({ method, path, target: path, host: 'qa.example', protocol: 'https' });

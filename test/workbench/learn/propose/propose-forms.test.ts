@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contractWith, judge, learnedBy, learner, page, response } from '../../../features/learning/learned.ts';
+import { contractWith, judge, learnedBy, learner, page, response } from '../../../learner/learned.ts';
 
 const seen = (members: (at: number) => Record<string, unknown>, count = 30) => {
   const one = learner();

@@ -1,16 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../../builders/property-runs.ts';
-import {
-  advise,
-  contractWith,
-  judge,
-  learnedBy,
-  learner,
-  LIMITS,
-  page,
-  response,
-} from '../../../features/learning/learned.ts';
+import { advise, contractWith, judge, learnedBy, learner, LIMITS, page, response } from '../../../learner/learned.ts';
 
 const SECRETS = [
   'jana.cerny@example.org',

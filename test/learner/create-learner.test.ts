@@ -1,8 +1,8 @@
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../src/profile.ts';
 import { describe, expect, it } from 'vitest';
-import { createLearner } from '../../../src/features/learning/create-learner.ts';
-import { emptyObservations } from '../../../src/features/learning/observations/observations.ts';
-import { document } from '../../engine/contract/sample.ts';
+import { createLearner } from '../../src/learner/create-learner.ts';
+import { emptyObservations } from '../../src/learner/observations/observations.ts';
+import { document } from '../engine/contract/sample.ts';
 import { contractWith, judge, learnedBy, learner, NOW, page, response } from './learned.ts';
 
 const times = (count: number, step: (at: number) => void) => Array.from({ length: count }, (_, at) => step(at));

@@ -1,5 +1,5 @@
-import { escapePointer } from '../../../lib/json-pointer.ts';
-import type { FieldPresence } from '../../../engine/model/release-statistics.ts';
+import { escapePointer } from '../../lib/json-pointer.ts';
+import type { FieldPresence } from '../../engine/model/release-statistics.ts';
 
 const MAX_DEPTH = 6;
 /** The maximum number of array elements that are examined per array. */

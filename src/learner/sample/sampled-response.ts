@@ -1,4 +1,4 @@
-import type { SampledResponse } from '../learn/sample/sample-body.ts';
+import type { SampledResponse } from './sample-body.ts';
 import type { Exchange } from '../../engine/pipeline/exchange.ts';
 
 const SWITCHES = /(?:^|&)(?:wrap|v1)(?:=[^&]*)?/g;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDistinctFacts, itemOf } from '../../../../src/features/learning/shape/distinct-facts.ts';
+import { createDistinctFacts, itemOf } from '../../../src/learner/shape/distinct-facts.ts';
 
 describe('the memory of recorded facts', () => {
   it('recognizes a fact about the same item at the same place', () => {

@@ -1,14 +1,14 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { addValue, type SampleContext } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
 import { compilePlaceSchemas } from './place-schema.ts';
 import { createDistinctFacts, hashOf } from './shape/distinct-facts.ts';
-import { type SampledResponse, sampleBody } from '../../workbench/learn/sample/sample-body.ts';
-import { samplePageSize } from '../../workbench/learn/sample/page-sizes.ts';
-import { createSwitchComparison } from '../../workbench/learn/sample/switches.ts';
+import { type SampledResponse, sampleBody } from './sample/sample-body.ts';
+import { samplePageSize } from './sample/page-sizes.ts';
+import { createSwitchComparison } from './sample/switches.ts';
 import { countShapes, type Observations, type PathCounts, redactObservations } from './observations/observations.ts';
-import { compilePathTemplate } from '../../engine/privacy/path-template.ts';
-import { createPersonalMemory } from '../../engine/privacy/personal-memory.ts';
+import { compilePathTemplate } from '../engine/privacy/path-template.ts';
+import { createPersonalMemory } from '../engine/privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
 /** Samples responses. Sampling is fast enough to run while requests are handled. */

@@ -1,6 +1,6 @@
-import { type DistinctFacts, hashOf } from '../../../features/learning/shape/distinct-facts.ts';
+import { type DistinctFacts, hashOf } from '../shape/distinct-facts.ts';
 import type { SampledResponse } from './sample-body.ts';
-import type { SwitchCounts } from '../../../features/learning/observations/observations.ts';
+import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares responses to the same request with and without the switches `wrap` and `v1`. */
 interface SwitchComparison {

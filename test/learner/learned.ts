@@ -1,21 +1,21 @@
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../src/profile.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type Contract, loadContract } from '../../../src/engine/contract/load-contract.ts';
-import type { ResponseFindings } from '../../../src/engine/contract/compile/check-response.ts';
-import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
-import { createLearner, type Learner } from '../../../src/features/learning/create-learner.ts';
-import { emptyObservations } from '../../../src/features/learning/observations/observations.ts';
-import type { SampledResponse } from '../../../src/workbench/learn/sample/sample-body.ts';
-import type { Violation } from '../../../src/engine/model/violation.ts';
-import type { Limits, Proposal } from '../../../src/workbench/learn/propose/proposal.ts';
-import { propose } from '../../../src/workbench/learn/propose/propose.ts';
-import { readObservations, writeObservations } from '../../../src/features/learning/observations/observation-file.ts';
-import { toOverlay } from '../../../src/workbench/learn/propose/to-overlay.ts';
-import { exampleOf } from '../../builders/contract-examples.ts';
-import { document } from '../../engine/contract/sample.ts';
+import { type Contract, loadContract } from '../../src/engine/contract/load-contract.ts';
+import type { ResponseFindings } from '../../src/engine/contract/compile/check-response.ts';
+import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
+import { createLearner, type Learner } from '../../src/learner/create-learner.ts';
+import { emptyObservations } from '../../src/learner/observations/observations.ts';
+import type { SampledResponse } from '../../src/learner/sample/sample-body.ts';
+import type { Violation } from '../../src/engine/model/violation.ts';
+import type { Limits, Proposal } from '../../src/workbench/learn/propose/proposal.ts';
+import { propose } from '../../src/workbench/learn/propose/propose.ts';
+import { readObservations, writeObservations } from '../../src/learner/observations/observation-file.ts';
+import { toOverlay } from '../../src/workbench/learn/propose/to-overlay.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { document } from '../engine/contract/sample.ts';
 
 /** The time shown by the test clocks. */
 export const NOW = Date.UTC(2026, 4, 4, 10, 30);

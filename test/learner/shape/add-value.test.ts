@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addValue, type SampleContext } from '../../../../src/features/learning/shape/add-value.ts';
-import { emptyShape } from '../../../../src/features/learning/shape/shape.ts';
+import { addValue, type SampleContext } from '../../../src/learner/shape/add-value.ts';
+import { emptyShape } from '../../../src/learner/shape/shape.ts';
 
 describe('the shape of a place', () => {
   // The record of known facts can mistake a new fact for a known one. In this context, `isNew` always does so.

@@ -1,6 +1,6 @@
 import { shareBounds } from '../../lib/share-bounds.ts';
-import type { Proposal } from '../../workbench/learn/propose/proposal.ts';
-import type { Shape } from './shape/shape.ts';
+import type { Proposal } from './propose/proposal.ts';
+import type { Shape } from '../../learner/shape/shape.ts';
 
 /** Returns the lower bound of the Wilson score interval for a success rate, from 0 to 1. */
 export function wilsonBound(successes: number, trials: number): number {

@@ -1,8 +1,4 @@
-import {
-  emptyPageSizes,
-  type Observations,
-  type PageSizes,
-} from '../../../features/learning/observations/observations.ts';
+import { emptyPageSizes, type Observations, type PageSizes } from '../observations/observations.ts';
 import type { SampledResponse } from './sample-body.ts';
 
 /** The maximum number of stored sizes per operation. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confidenceWord, shownConfidence, wilsonBound } from '../../../src/features/learning/confidence.ts';
+import { confidenceWord, shownConfidence, wilsonBound } from '../../../src/workbench/learn/confidence.ts';
 
 describe('wilsonBound', () => {
   it('is low for few trials and high for many', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formPattern, TEXT_FORMS, textForm } from '../../../../src/features/learning/shape/text-form.ts';
+import { formPattern, TEXT_FORMS, textForm } from '../../../src/learner/shape/text-form.ts';
 
 describe('textForm', () => {
   it.each([

@@ -1,6 +1,6 @@
-import { isFieldName } from '../../../engine/privacy/shown-name.ts';
+import { isFieldName } from '../../engine/privacy/shown-name.ts';
 import { below, type DistinctFacts, hashOf, itemOf, type Whereabouts } from './distinct-facts.ts';
-import { personalName } from '../../../engine/privacy/personal-text.ts';
+import { personalName } from '../../engine/privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
 

@@ -7,9 +7,9 @@ import {
   MAX_OBSERVATIONS_BYTES,
   readObservations,
   writeObservations,
-} from '../../../../src/features/learning/observations/observation-file.ts';
-import { emptyObservations } from '../../../../src/features/learning/observations/observations.ts';
-import { tempFolder } from '../../../builders/temp-folder.ts';
+} from '../../../src/learner/observations/observation-file.ts';
+import { emptyObservations } from '../../../src/learner/observations/observations.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
 import { learner, page, response } from '../learned.ts';
 
 const NOW = Date.UTC(2026, 4, 4, 10);

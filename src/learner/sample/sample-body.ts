@@ -1,14 +1,14 @@
-import { isWord } from '../../../engine/privacy/shown-name.ts';
-import { type PlaceSchema, type TypedSite, typeOf } from '../../../features/learning/place-schema.ts';
+import { isWord } from '../../engine/privacy/shown-name.ts';
+import { type PlaceSchema, type TypedSite, typeOf } from '../place-schema.ts';
 import {
   type DescribedObjects,
   type Observations,
   emptyVocabulary,
   type Vocabulary,
-} from '../../../features/learning/observations/observations.ts';
-import { hashOf, itemOf } from '../../../features/learning/shape/distinct-facts.ts';
-import { type SampleContext, addMember, addValue, countObject } from '../../../features/learning/shape/add-value.ts';
-import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../../../features/learning/shape/shape.ts';
+} from '../observations/observations.ts';
+import { hashOf, itemOf } from '../shape/distinct-facts.ts';
+import { type SampleContext, addMember, addValue, countObject } from '../shape/add-value.ts';
+import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 
 /** A response to a request for a documented operation. */
 export interface SampledResponse {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { fileReason } from '../../../lib/file-reason.ts';
-import { IN_MEMORY, replaceFile, replaceFileSync } from '../../../lib/replace-file.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { IN_MEMORY, replaceFile, replaceFileSync } from '../../lib/replace-file.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { isTextForm, type TextForm } from '../shape/text-form.ts';
 import {
@@ -12,8 +12,8 @@ import {
   emptyVocabulary,
   type Vocabulary,
 } from './observations.ts';
-import { schemaMessage } from '../../../lib/schema-message.ts';
-import { StartFault } from '../../../engine/model/fault.ts';
+import { schemaMessage } from '../../lib/schema-message.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 
 /** The configuration key that names the observations file, as reported in configuration errors. */
 interface ObservationPlace {
