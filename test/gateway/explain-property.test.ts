@@ -202,6 +202,8 @@ const textOf = (steps: readonly ExplainStep[], wanted: string) => steps.find(({ 
 /** Returns everything in the gateway that an explanation must leave unchanged. */
 async function stateOf({ gateway, log, admin }: TestGateway): Promise<unknown> {
   const { services } = gateway;
+  // The ledger is written in batches. A batch written between two readings would look like an effect.
+  await services.records.flush();
   const metrics = (await admin('/metrics')).text
     .split('\n')
     .filter((line) => line.startsWith('portico_') && !/_seconds|_bytes|event_loop|scrape|process|uptime/.test(line));
