@@ -1,4 +1,4 @@
-import type { Profile } from './engine/contract/profile.ts';
+import type { Profile } from './engine/contract/api-profile.ts';
 import { BASE_PATH } from './profile/base-path.ts';
 import { comments } from './profile/comments/comments.ts';
 import { commentVisibility } from './profile/comments/comment-visibility.ts';

@@ -5,7 +5,7 @@ import { type Mutation, MUTATIONS, patternOf } from '../tools/mutations/table.ts
 import { importsOf, mutualFolders, readSources, type SourceFile } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/layers.ts';
 import { STILL_TO_MOVE } from './architecture/still-to-move.ts';
-import { barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
+import { apiWords, barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
 const files = readSources(root);
@@ -65,6 +65,21 @@ describe('the import layers', () => {
 
   it('reject a file outside all layers', () => {
     expect(brokenImports([{ path: 'stray/file.ts', text: '' }])).toEqual(['stray/file.ts is not in any layer']);
+  });
+});
+
+describe('the engine', () => {
+  it('knows no word of the API', () => {
+    expect(apiWords(files)).toEqual([]);
+  });
+
+  it('is found out if it does', () => {
+    const text = "// A comment about questions.\nconst path = '/services/v2/idea.json';\nconst isWiki = favorites;";
+    const planted = { path: 'engine/cache/planted.ts', text };
+    expect(apiWords([planted])).toEqual(
+      ['services/v2', 'idea', 'Wiki', 'favorite'].map((word) => `engine/cache/planted.ts: ${word}`),
+    );
+    expect(apiWords([{ ...planted, path: 'profile/planted.ts' }])).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { FindOwner, ItemFacts } from '../engine/contract/profile.ts';
+import type { FindOwner, ItemFacts } from '../engine/contract/api-profile.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 
 /** Returns whose a node or a comment is (docs/rules.md §3). */

@@ -51,3 +51,19 @@ export function filesWithSkips(tests: readonly SourceFile[]): string[] {
   const mark = /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b/;
   return tests.filter(({ text }) => mark.test(withoutComments(text))).map(({ path }) => path);
 }
+
+/** The words of the community Q&A API. The engine serves any API, so its code contains none of them. */
+const API_WORDS =
+  /question|answer|comment|\bideas?\b|article|\btopics?\b|wiki|favorite|gdpr|issue.?tracker|services\/v2/gi;
+
+/** Public names in which `answer` means a response, and a keyword of JSON Schema. */
+const NOT_OF_THE_API = /portico_\w+_answers_total|\banswers: \{|METRICS\.answers|shape: 'answer'|\$comment/g;
+
+/** Returns each word of the API in the code of the engine, with its file. Comments are not code. */
+export function apiWords(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => path.startsWith('engine/'))
+    .flatMap(({ path, text }) =>
+      [...withoutComments(text).replaceAll(NOT_OF_THE_API, '').matchAll(API_WORDS)].map(([word]) => `${path}: ${word}`),
+    );
+}

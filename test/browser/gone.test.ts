@@ -1,22 +1,12 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { CONSOLE_PAGES } from '../builders/console-pages.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { axeFindings } from './axe-findings.ts';
 import { withConsole } from './console-fixture.ts';
 import { soon } from './open-console.ts';
 
 const GONE = 'The gateway is not responding.';
-const PAGES = [
-  'violations',
-  'ladder',
-  'overrides',
-  'permissions',
-  'cache',
-  'traffic',
-  'configuration',
-  'audit',
-  'upstream',
-];
 const OPTIONS = { tolerate: /ERR_FAILED/ };
 
 /** Makes the gateway unreachable until the returned function is called. */
@@ -63,7 +53,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const [shown, plain] = [await page.evaluate<string[]>(colors), await page.evaluate<string>(muted)];
         expect(shown).toEqual(shown.map(() => plain));
         expect(shown.length).toBeGreaterThan(0);
-        for (const name of PAGES) {
+        for (const name of CONSOLE_PAGES) {
           await page.evaluate(`location.hash = '#/${name}'`);
           await page.locator(`nav a[href='#/${name}'][aria-current]`).waitFor();
           await page.getByText(GONE, { exact: true }).first().waitFor();

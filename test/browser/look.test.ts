@@ -1,20 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import { CONSOLE_PAGES } from '../builders/console-pages.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
-
-const PAGES = [
-  'traffic',
-  'violations',
-  'ladder',
-  'overrides',
-  'permissions',
-  'cache',
-  'upstream',
-  'configuration',
-  'audit',
-];
 
 const shown = async (page: Page) => {
   await page.locator('main h1').waitFor();
@@ -57,7 +46,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       '#/fleet',
       async (page) => {
         const findings: Record<string, string[]> = {};
-        for (const name of PAGES) {
+        for (const name of CONSOLE_PAGES) {
           await page.emulateMedia({ colorScheme: 'dark', forcedColors: 'none' });
           await page.setViewportSize({ width: 360, height: 740 });
           await page.evaluate(`location.hash = '#/${name}'`);
@@ -90,7 +79,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
           expect(await page.evaluate('matchMedia("(forced-colors: active)").matches')).toBe(true);
           findings[`${name}, colors of the system`] = await axeFindings(page, 'colors');
         }
-        expect(Object.keys(findings)).toHaveLength(5 * PAGES.length);
+        expect(Object.keys(findings)).toHaveLength(5 * CONSOLE_PAGES.length);
 
         await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
         await page.evaluate("location.hash = '#/violations'");

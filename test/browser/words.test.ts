@@ -1,22 +1,12 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { CONSOLE_PAGES } from '../builders/console-pages.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { withConsole } from './console-fixture.ts';
 import { TOKEN } from './open-console.ts';
 import { wordFaults } from './word-faults.ts';
 
-const PAGES = [
-  'traffic',
-  'violations',
-  'ladder',
-  'overrides',
-  'permissions',
-  'cache',
-  'upstream',
-  'configuration',
-  'audit',
-];
 /** Runs in the browser: returns true if a visible table other than a matrix is wider than its region. */
 const IS_WIDE = `[...document.querySelectorAll('main .scroll:has(table:not(.matrix))')]
   .some((region) => region.checkVisibility() && region.scrollWidth > region.clientWidth)`;
@@ -51,7 +41,7 @@ needsProgram('chromium', 'the words of the console', (path) => {
   it('are whole, and separated from each other, on every page at every usual width', async () => {
     await visit('#/traffic', async (page) => {
       const found: string[] = [];
-      for (const name of PAGES) {
+      for (const name of CONSOLE_PAGES) {
         await page.evaluate(`location.hash = '#/${name}'`);
         await page.locator(`nav a[href="#/${name}"][aria-current]`).waitFor();
         await page.locator('main tbody tr').filter({ visible: true }).first().waitFor();

@@ -128,7 +128,7 @@ describe('the explanation of a documented request', () => {
     const { permission, verdict: told } = await explained(gateway, edit);
     expect(permission).toBe('undecided: ownership');
     expect(told).toBe(
-      'undecided: the gateway would first ask the upstream (GET /services/v2/comment/271.json); without an answer: forwarded',
+      'undecided: the gateway would first ask the upstream (GET /services/v2/comment/271.json); without its response: forwarded',
     );
     expect(upstream.requests).toEqual([]);
   });

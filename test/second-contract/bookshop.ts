@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Profile } from '../../src/engine/contract/profile.ts';
+import type { Profile } from '../../src/engine/contract/api-profile.ts';
 import type { Feature } from '../../src/engine/feature.ts';
 
 const options = Type.Object({ enabled: Type.Boolean({ default: true }) }, { default: {} });

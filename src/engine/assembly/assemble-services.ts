@@ -31,7 +31,7 @@ import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from '../../features/levels/assemble-ladder.ts';
 import { type Acceptance, createAcceptance } from '../model/acceptance.ts';
-import { createAuthenticator, type LoginMemory, refusesByIdentity } from './features/create-authenticator.ts';
+import { openAuthenticator, type LoginMemory, refusesByIdentity } from './open-authenticator.ts';
 import type { Upstreams } from './features/upstreams.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
@@ -202,7 +202,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       identitySources,
       () => {
         const exchange = latestExchange(lasting.upstreams, upstream);
-        return createAuthenticator(settings, { roles: start.roles, exchange, sessions, clock, memory: logins });
+        return openAuthenticator(settings, { roles: start.roles, exchange, sessions, clock, memory: logins });
       },
     ),
     accepts,

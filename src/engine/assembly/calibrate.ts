@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
-import { refusesByIdentity } from './features/create-authenticator.ts';
+import { refusesByIdentity } from './open-authenticator.ts';
 
 /** The state of the credential verifier, as read by the readiness check. */
 interface CalibrationState {

@@ -11,7 +11,7 @@ import { compilePlan } from '../pipeline/plan.ts';
 import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from '../pipeline/dry-run.ts';
 import { stagePlanners } from '../pipeline/stage-order.ts';
 import type { Services } from './assemble-services.ts';
-import { isPassive } from './features/create-authenticator.ts';
+import { isPassive } from './open-authenticator.ts';
 import { type CompiledAssembly, disabledOperations, stageServices, undocumentedPlan } from './compile-gateway.ts';
 
 /**

@@ -7,7 +7,7 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
 import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
 import { calibrate, type Calibration } from './calibrate.ts';
-import { refusesByIdentity } from './features/create-authenticator.ts';
+import { refusesByIdentity } from './open-authenticator.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
 /** What triggered a reload, as shown in the log. */

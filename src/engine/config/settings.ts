@@ -22,7 +22,7 @@ import type { RolesOptions } from '../permissions/roles-options.ts';
 import type { RedisOptions } from '../redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { Profile } from '../contract/profile.ts';
+import type { Profile } from '../contract/api-profile.ts';
 import type { AllowedPath, ListenOptions } from './general-options.ts';
 
 /** The settings that override the global settings for one operation. */

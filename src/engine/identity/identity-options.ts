@@ -1,10 +1,11 @@
+import type { VerifierKind } from '../model/verifier-kind.ts';
 /** The options under the `authentication` configuration key, including all defaults. */
 export interface IdentityOptions {
   /**
    * `file` checks credentials against the hashes in the roles file. `upstream` checks them by sending a probe to the
    * upstream.
    */
-  readonly verifier: 'file' | 'upstream';
+  readonly verifier: VerifierKind;
   /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the authentication challenge. */

@@ -1,3 +1,4 @@
+import type { VerifierKind } from '../model/verifier-kind.ts';
 import type { Credential } from '../../lib/basic-credentials.ts';
 import type { Fault } from '../model/fault.ts';
 
@@ -27,7 +28,7 @@ export type Calibration =
 
 /** Verifies credentials. */
 export interface Verifier {
-  readonly kind: 'file' | 'upstream';
+  readonly kind: VerifierKind;
   /**
    * Verifies a credential. `known` means that the credential has previously been valid. Known credentials take
    * precedence and are never refused because of a full queue. All other credentials share the queue, which is divided

@@ -1,3 +1,4 @@
+import type { VerifierKind } from '../model/verifier-kind.ts';
 import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
 import { type Operation, type PrivateFields, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
@@ -21,7 +22,7 @@ export interface PermissionsParts {
   readonly unmapped: UnmappedPolicy;
   /** How a caller's name is compared with the names of accounts. */
   readonly names: NameRule;
-  readonly verifier: 'file' | 'upstream';
+  readonly verifier: VerifierKind;
   /** Requirements that will be compiled later: those for undocumented paths and request rules. */
   readonly further?: readonly Requirement[];
 }

@@ -1,3 +1,4 @@
+import type { VerifierKind } from '../model/verifier-kind.ts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
@@ -74,7 +75,7 @@ export type UnmappedPolicy =
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,
-  verifier: 'file' | 'upstream',
+  verifier: VerifierKind,
 ): UnmappedPolicy {
   const policy = configured ?? roles.unmapped ?? (verifier === 'upstream' ? 'delegate' : 'deny');
   if (policy === 'delegate' || policy === 'deny') return { kind: policy };

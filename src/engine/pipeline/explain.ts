@@ -126,7 +126,7 @@ function describeVerdict({ dryRun, trace, outcome }: Ended): string {
   const { lookUps } = dryRun;
   if (lookUps.length === 0) return told;
   const asked = lookUps.map((target) => `GET ${target}`).join(', ');
-  return `undecided: the gateway would first ask the upstream (${asked}); without an answer: ${told}`;
+  return `undecided: the gateway would first ask the upstream (${asked}); without its response: ${told}`;
 }
 
 function describeOutcome(target: Target | undefined, trace: Trace, outcome: Outcome): string {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Authorship } from '../contract/profile.ts';
+import type { Authorship } from '../contract/api-profile.ts';
 import { copyOf } from '../cache/stored-page.ts';
 import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/values.ts';

@@ -65,10 +65,10 @@ export function createRepeater(parts: RepeaterParts): RequestRepeater {
       parts.upstream.exchangeAside({ method: 'GET', target, headers, session: watched.session, signal }),
       watched.begun,
     );
-    return response?.then((answer) => {
+    return response?.then((received) => {
       const authorization = headerValue(headers, 'authorization');
-      if (answer.status === 401 && authorization !== undefined) parts.sessions.drop(authorization);
-      return answer;
+      if (received.status === 401 && authorization !== undefined) parts.sessions.drop(authorization);
+      return received;
     });
   };
   return {
@@ -88,7 +88,7 @@ function sent(
   response: ReturnType<Upstream['exchangeAside']>,
   newSessions: readonly string[],
 ): Promise<RepeatedResponse> | undefined {
-  return response?.then((answer) => ({ ...answer, newSessions }));
+  return response?.then((received) => ({ ...received, newSessions }));
 }
 
 /** Returns a request with other ids, so that the upstream's log tells it apart from the client's request. */

@@ -1,4 +1,4 @@
-import type { ItemFacts } from '../contract/profile.ts';
+import type { ItemFacts } from '../contract/api-profile.ts';
 import { type ResponseFindings, variantOf } from '../contract/compile/check-response.ts';
 import type { Contract } from '../contract/load-contract.ts';
 import { applicableRules, excerptOfRules, type SemanticRules } from '../contract/check-semantics.ts';

@@ -1,4 +1,4 @@
-import type { ItemFacts } from '../contract/profile.ts';
+import type { ItemFacts } from '../contract/api-profile.ts';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';

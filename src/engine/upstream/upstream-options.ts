@@ -343,7 +343,7 @@ export const upstreamOptionsSchema = {
       minimum: 100,
       maximum: 10_000_000,
       description:
-        'Maximum number of values in a response (members, elements, objects and arrays), treated like `maxJsonDepth`. Every 64 bytes of a number or white space count as a value; strings may contain 16 escapes per allowed value. The default admits 5,000 comments, or 100 users with 400 groups each, and takes a few hundred milliseconds to check.',
+        'Maximum number of values in a response (members, elements, objects and arrays), treated like `maxJsonDepth`. Every 64 bytes of a number or white space count as a value; strings may contain 16 escapes per allowed value. The default admits lists of 5,000 large items, and takes a few hundred milliseconds to check.',
     },
     circuit: {
       type: 'object',

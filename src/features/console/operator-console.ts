@@ -50,6 +50,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
     document: contract.document,
     operations: contract.operations,
     rules: contract.rules,
+    basePath: settings.profile.basePath,
     checksFor: (id) => plans.get(id)?.checks ?? settings.checks,
     publicBasePath: settings.publicBasePath,
     writable: needsSignIn(settings),

@@ -1,4 +1,4 @@
-import type { FindOwner } from '../../contract/profile.ts';
+import type { FindOwner } from '../../contract/api-profile.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../../lib/bounded-json.ts';

@@ -1,4 +1,4 @@
-import type { Authorship } from '../../contract/profile.ts';
+import type { Authorship } from '../../contract/api-profile.ts';
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/load-contract.ts';
 import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';

@@ -9,6 +9,8 @@ import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './sen
 export interface ReferenceSources extends DescribedSources {
   /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
   readonly writable: boolean;
+  /** The path under which all of the API's addresses lie. */
+  readonly basePath: string;
   /** The address of the public listener. Undefined while it is not listening. */
   readonly publicAddress: () => PublicAddress | undefined;
 }
@@ -36,10 +38,10 @@ export function createReferenceRouter(sources: ReferenceSources): Router {
   return router;
 }
 
-function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources): RequestHandler {
+function createTry({ writable, publicAddress, publicBasePath, basePath }: ReferenceSources): RequestHandler {
   let running = 0;
   return async (req, res) => {
-    const form = readTryRequest(req.body);
+    const form = readTryRequest(req.body, basePath);
     const address = publicAddress();
     if (form.ok)
       noteAudit(res, { needsNoEntry: SAFE_METHODS.has(form.request.method), subject: { method: form.request.method } });

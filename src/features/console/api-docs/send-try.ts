@@ -126,7 +126,6 @@ type TryForm =
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const METHODS: ReadonlySet<string> = new Set([...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE']);
-const ROOT = '/services/v2/';
 const MAX_TARGET = 8192;
 const MAX_VALUE = 1000;
 const MAX_NAME = 256;
@@ -141,12 +140,12 @@ const HEADERS: ReadonlyMap<string, string> = new Map(
 );
 
 /** Reads the form. Accepts only API targets and the listed headers, and limits the size of every form field. */
-export function readTryRequest(form: unknown): TryForm {
+export function readTryRequest(form: unknown, basePath: string): TryForm {
   const fields = isRecord(form) ? form : {};
   const { method, target, body } = fields;
   if (typeof method !== 'string' || !METHODS.has(method)) return refuse('method', 'This method cannot be tried.');
-  if (typeof target !== 'string' || !isTarget(target))
-    return refuse('target', `The target must begin with ${ROOT} and must not contain spaces or dot segments.`);
+  if (typeof target !== 'string' || !isTarget(target, basePath))
+    return refuse('target', `The target must begin with ${basePath} and must not contain spaces or dot segments.`);
   if (body !== undefined && typeof body !== 'string') return refuse('body', 'The body must be a string.');
   if (body !== undefined && SAFE_METHODS.has(method)) return refuse('body', `${method} must not have a body.`);
   const headers: Record<string, string> = {};
@@ -174,8 +173,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isTarget(target: string): boolean {
-  if (target.length > MAX_TARGET || !target.startsWith(ROOT) || !/^[\x21-\x7e]+$/.test(target)) return false;
+function isTarget(target: string, basePath: string): boolean {
+  if (target.length > MAX_TARGET || !target.startsWith(basePath) || !/^[\x21-\x7e]+$/.test(target)) return false;
   const [path = ''] = target.split(/[?#]/, 1);
   const segments = path.split(/\/|\\|%2f|%5c/i).map((one) => one.replaceAll(/%2e/gi, '.'));
   return !target.includes('#') && !segments.some((one) => /^\.\.?(?:;|$)/.test(one));

@@ -131,6 +131,8 @@ interface TrafficCounts {
 
 const OUTCOMES = 3;
 const WIDTH = 1 + JUDGED_NAMES.length * OUTCOMES;
+/** The place of each check's counts in a row, after the number of requests. */
+const PLACES = JUDGED_NAMES.map((name, index) => [name, 1 + index * OUTCOMES] as const);
 
 /** Creates empty counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
@@ -164,13 +166,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
       // Background work does not count as a client request, but the results of its checks also say something about the
       // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
-      tally(trace.authentication, row + 1);
-      tally(trace.requests, row + 4);
-      if (mayBeRefused(trace)) tally(trace.responses, row + 7);
-      tally(trace.permissions, row + 10);
-      tally(trace.pageBounds, row + 13);
-      tally(trace.undocumented, row + 16);
-      tally(trace.errors, row + 19);
+      for (const [name, at] of PLACES) if (name !== 'responses' || mayBeRefused(trace)) tally(trace[name], row + at);
     },
     take() {
       const deltas = [...hours].flatMap(([hour, rows]) =>

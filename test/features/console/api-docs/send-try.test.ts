@@ -113,7 +113,7 @@ describe('trying a request', () => {
 
 describe('requests from the form', () => {
   const form = (more: object = {}) =>
-    readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more });
+    readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more }, '/services/v2/');
 
   describe('a request of the form', () => {
     it('consists of method, target, listed headers, body and credential', () => {
@@ -196,7 +196,7 @@ describe('requests from the form', () => {
     });
 
     it.each([undefined, null, [], 'text'])('is not %j', (given) => {
-      expect(readTryRequest(given)).toMatchObject({ ok: false, field: 'method' });
+      expect(readTryRequest(given, '/services/v2/')).toMatchObject({ ok: false, field: 'method' });
     });
   });
 

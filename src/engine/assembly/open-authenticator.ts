@@ -1,15 +1,17 @@
-import type { Settings } from '../../config/settings.ts';
-import { type Authenticator, createAuthenticator as create } from '../../identity/create-authenticator.ts';
-import { createFileVerifier } from '../../identity/file-verifier.ts';
-import type { LoginLimiter } from '../../identity/limits.ts';
-import { createUpstreamVerifier } from '../../identity/upstream-verifier.ts';
-import type { IdentityOptions } from '../../identity/identity-options.ts';
-import type { IdentityFleet } from '../../identity/identity-fleet.ts';
-import type { KeyedHash } from '../../identity/verify-credential.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import type { RolesFile } from '../../permissions/roles-file.ts';
-import type { Upstream } from '../../upstream/create-upstream.ts';
-import type { Sessions } from '../../upstream/sessions.ts';
+import type { Settings } from '../config/settings.ts';
+import { type Authenticator, createAuthenticator } from '../identity/create-authenticator.ts';
+import { createFileVerifier } from '../identity/file-verifier.ts';
+import type { LoginLimiter } from '../identity/limits.ts';
+import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
+import type { Verifier } from '../identity/verifier.ts';
+import type { VerifierKind } from '../model/verifier-kind.ts';
+import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { IdentityFleet } from '../identity/identity-fleet.ts';
+import type { KeyedHash } from '../identity/verify-credential.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+import type { Sessions } from '../upstream/sessions.ts';
 
 /** The authentication state that outlives an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
@@ -32,18 +34,29 @@ interface AuthenticatorParts {
 }
 
 /** Creates the authenticator with the configured verifier. */
-export function createAuthenticator(
+export function openAuthenticator(
   settings: Settings,
   { roles, exchange, sessions, clock, memory }: AuthenticatorParts,
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
   const probe = isPassive(settings) ? neverProbes : probeOf(exchange, sessions, options);
-  const verifier =
-    authentication.verifier === 'file'
-      ? createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names)
-      : createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
-  return create({ options: authentication, verifier, ...memory });
+  const create = (kind: VerifierKind): Verifier => {
+    switch (kind) {
+      case 'file':
+        return createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names);
+      case 'upstream':
+        return createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
+      default:
+        return unknownVerifier(kind);
+    }
+  };
+  return createAuthenticator({ options: authentication, verifier: create(authentication.verifier), ...memory });
+}
+
+/** Causes a compile error if `openAuthenticator` does not handle a kind of verifier. */
+function unknownVerifier(kind: never): never {
+  throw new Error(`there is no verifier ${String(kind)}`);
 }
 
 /** Returns a function that sends a credential to the upstream and returns the upstream's response. */

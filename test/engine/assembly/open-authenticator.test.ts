@@ -1,17 +1,14 @@
-import { createSessions } from '../../../../src/engine/upstream/sessions.ts';
+import { createSessions } from '../../../src/engine/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  createAuthenticator,
-  refusesByIdentity,
-} from '../../../../src/engine/assembly/features/create-authenticator.ts';
-import type { RolesFile } from '../../../../src/engine/permissions/roles-file.ts';
-import { hashPassword } from '../../../../src/engine/identity/password-hash.ts';
-import { basic } from '../../../builders/call.ts';
-import { failureOf, JSON_TYPE } from '../../../builders/exchange.ts';
-import { fakeExchanges } from '../../../builders/fake-exchanges.ts';
-import { createTestClock } from '../../../builders/test-clock.ts';
-import { until } from '../../../builders/until.ts';
-import { REAL, settingsOf } from '../settings.ts';
+import { openAuthenticator, refusesByIdentity } from '../../../src/engine/assembly/open-authenticator.ts';
+import type { RolesFile } from '../../../src/engine/permissions/roles-file.ts';
+import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
+import { basic } from '../../builders/call.ts';
+import { failureOf, JSON_TYPE } from '../../builders/exchange.ts';
+import { fakeExchanges } from '../../builders/fake-exchanges.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { until } from '../../builders/until.ts';
+import { REAL, settingsOf } from './settings.ts';
 
 const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
 const nobody: RolesFile = { source: 'roles.yaml', unmapped: undefined, roles: new Map(), accounts: [] };
@@ -22,7 +19,7 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
     return { status: right ? 404 : 401, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 1 };
   });
   const settings = settingsOf(config);
-  const authenticator = createAuthenticator(settings, {
+  const authenticator = openAuthenticator(settings, {
     roles,
     exchange: upstream.exchange,
     sessions: createSessions([], createTestClock()),
