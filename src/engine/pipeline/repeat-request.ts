@@ -65,10 +65,10 @@ export function createRepeater(parts: RepeaterParts): RequestRepeater {
       parts.upstream.exchangeAside({ method: 'GET', target, headers, session: watched.session, signal }),
       watched.begun,
     );
-    return response?.then((received) => {
+    return response?.then((reply) => {
       const authorization = headerValue(headers, 'authorization');
-      if (received.status === 401 && authorization !== undefined) parts.sessions.drop(authorization);
-      return received;
+      if (reply.status === 401 && authorization !== undefined) parts.sessions.drop(authorization);
+      return reply;
     });
   };
   return {
@@ -88,7 +88,7 @@ function sent(
   response: ReturnType<Upstream['exchangeAside']>,
   newSessions: readonly string[],
 ): Promise<RepeatedResponse> | undefined {
-  return response?.then((received) => ({ ...received, newSessions }));
+  return response?.then((reply) => ({ ...reply, newSessions }));
 }
 
 /** Returns a request with other ids, so that the upstream's log tells it apart from the client's request. */
