@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Feature } from './engine/feature.ts';
+import { baseline } from './features/baseline/baseline.ts';
 import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
@@ -10,7 +11,17 @@ import { tracing } from './features/tracing/tracing.ts';
 import { PROFILE_FEATURES } from './profile.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
-const list = [...PROFILE_FEATURES, ledger, cors, learning, rateLimits, rehearsal, shadowContract, tracing] as const;
+const list = [
+  ...PROFILE_FEATURES,
+  baseline,
+  ledger,
+  cors,
+  learning,
+  rateLimits,
+  rehearsal,
+  shadowContract,
+  tracing,
+] as const;
 
 /** All features of Portico. */
 export const FEATURES: readonly Feature[] = list;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
-import type { Configurable, Place, Settings } from './config/settings.ts';
+import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { AcceptedViolations } from './model/acceptance.ts';
@@ -42,8 +42,8 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
   sampling?(options: Static<Options>): Sampling | undefined;
   /** Keeps the records of violations and traffic. At most one feature does. */
   readonly records?: RecordKeeping<Static<Options>>;
-  /** Reads the violations that operators have accepted, from the file `contract.baseline`. At most one feature does. */
-  readonly acceptance?: AcceptanceReader;
+  /** Reads the violations that operators have accepted. At most one feature does. */
+  readonly acceptance?: AcceptanceReader<Static<Options>>;
   /** Returns what else a run of the feature depends on. A reload that changes it starts the feature again. */
   dependsOn?(settings: Settings): unknown;
   /**
@@ -96,9 +96,9 @@ export interface RecordKeeping<Options> {
 }
 
 /** Reads the file of accepted violations. Both functions throw a `StartFault` that lists all errors in the file. */
-export interface AcceptanceReader {
-  /** Opens the file for a gateway. A missing file is treated as empty. `place` is the place of the key. */
-  open(file: string, place: Place): AcceptedViolations;
+export interface AcceptanceReader<Options> {
+  /** Opens the configured file, if the feature is on. A missing file is treated as empty. */
+  open(options: Options, settings: Settings): AcceptedViolations;
   /** Reads the file once, for a report. The file must exist. */
   read(file: string): Baseline;
 }

@@ -28,7 +28,10 @@ function copyWithout(name: string, folder: string): string {
   const others = folders.flatMap(([other]) => (other === name ? [] : [other]));
   const without = list
     .replace(new RegExp(`^.*/features/${folder}/.*\n`, 'm'), '')
-    .replace(/(?<=^const list = \[\.\.\.PROFILE_FEATURES)[^\]]*(?=\])/m, others.map((other) => `, ${other}`).join(''));
+    .replace(
+      /(?<=^const list = \[\s*\.\.\.PROFILE_FEATURES)[^\]]*(?=\])/m,
+      others.map((other) => `, ${other}`).join(''),
+    );
   writeFileSync(join(copy, 'src', 'features.ts'), without);
   return copy;
 }

@@ -1405,10 +1405,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'background work counts as a caller',
   },
   {
-    file: 'src/features/ledger/baseline-file.ts',
+    file: 'src/features/baseline/baseline-file.ts',
     find: "if (text.length > MAX_BYTES) return failed('is larger than 4 MiB', 'remove entries that are no longer seen');",
     replace: '',
-    test: 'test/features/ledger/baseline-file.test.ts',
+    test: 'test/features/baseline/baseline-file.test.ts',
     why: 'a huge baseline is parsed',
   },
 

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { Baseline } from '../../engine/model/ledger-entry.ts';
 import { type FailRule, parseFailRule } from '../../workbench/report/fail-on.ts';
 import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
-import { acceptanceReader } from './kept-records.ts';
+import { acceptanceReader, acceptedIn } from './kept-records.ts';
 
 /** The flags shared by all commands that can fail a pipeline. */
 export const FAIL_FLAGS: readonly Flag[] = [
@@ -21,11 +20,9 @@ export const FAIL_FLAGS: readonly Flag[] = [
  * Reads the baseline specified by `--baseline`. Without this flag, reads the configured baseline, which might not exist
  * yet.
  */
-export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
+export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, settings: Settings): Baseline {
   const named = line.last('baseline');
-  if (named !== undefined) return acceptanceReader().read(resolve(cwd, named));
-  const { baseline } = contract;
-  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : acceptanceReader().read(baseline);
+  return named === undefined ? acceptedIn(settings) : acceptanceReader().read(resolve(cwd, named));
 }
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */

@@ -1,8 +1,11 @@
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { AcceptanceReader, Feature, RecordKeeping, RecordParts, StoredRecords } from '../../engine/feature.ts';
+import type { Baseline } from '../../engine/model/ledger-entry.ts';
 import { FEATURES } from '../../features.ts';
 import { UsageError } from '../command.ts';
+
+const NOTHING: Baseline = { accepted: [] };
 
 /** Returns where the gateway's records of violations and traffic are, or the records in a file. */
 export function recordsAt(settings: Settings, file?: string): StoredRecords {
@@ -25,8 +28,17 @@ export function keeperOf(features: readonly Feature[]): Feature & { readonly rec
   throw new UsageError('this build of Portico has no feature that keeps records of violations');
 }
 
+/** Returns the accepted violations of the configured file, which might not exist yet. */
+export function acceptedIn(settings: Settings): Baseline {
+  for (const feature of FEATURES) {
+    const options = feature.acceptance && optionsOf(settings, feature);
+    if (options !== undefined) return feature.acceptance?.open(options, settings).read() ?? NOTHING;
+  }
+  return NOTHING;
+}
+
 /** Returns the reader of files of accepted violations. Throws a UsageError if no feature reads them. */
-export function acceptanceReader(features: readonly Feature[] = FEATURES): AcceptanceReader {
+export function acceptanceReader(features: readonly Feature[] = FEATURES): AcceptanceReader<unknown> {
   for (const { acceptance } of features) if (acceptance !== undefined) return acceptance;
   throw new UsageError('this build of Portico has no feature that accepts violations');
 }

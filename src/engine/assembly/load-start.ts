@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { featuresInUse } from '../config/configurable.ts';
+import { featuresInUse, optionsOf } from '../config/configurable.ts';
 import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
 import { settingWarnings } from '../config/setting-warnings.ts';
@@ -235,14 +235,12 @@ function redisOf({ redis, placeOf }: Settings): RedisSecrets | undefined {
   );
 }
 
-function baselineOf({ contract, placeOf }: Settings, features: readonly Feature[]): AcceptedViolations | undefined {
-  const { baseline } = contract;
-  if (baseline === undefined) return undefined;
-  const place = placeOf('/contract/baseline');
-  const reader = features.find(({ acceptance }) => acceptance !== undefined)?.acceptance;
-  if (reader !== undefined) return reader.open(baseline, place);
-  const message = 'has no effect: no feature accepts violations';
-  throw new StartFault([{ ...place, message, suggestion: 'remove the key' }]);
+function baselineOf(settings: Settings, features: readonly Feature[]): AcceptedViolations | undefined {
+  for (const feature of features) {
+    const options = feature.acceptance && optionsOf(settings, feature);
+    if (options !== undefined) return feature.acceptance?.open(options, settings);
+  }
+  return undefined;
 }
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {

@@ -85,10 +85,11 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   /** The names of the options that are secrets. Their values never appear in the console or in digests. */
   readonly secretOptions?: readonly string[];
   /**
-   * The names of the options that are paths of files or lists of paths, each with what the files contain: a secret or a
-   * document, both of which the gateway only reads, or state, which it writes. The feature gets absolute paths. Paths of
-   * state are relative to the working directory, or `:memory:`. In front of the embedded upstream, state at the default
-   * path has a folder of its own.
+   * The names of the options that are paths of files or lists of paths, each with what the files contain: a secret, a
+   * document that people write, or state that only the gateway writes. An empty name stands for the key itself. The
+   * feature gets absolute paths. Paths of state are relative to the working directory, or `:memory:`; the others are
+   * relative to the configuration file. In front of the embedded upstream, state at the default path has a folder of its
+   * own.
    */
   readonly files?: Readonly<Record<string, FileContent>>;
   /** Returns the options for a walk, which leaves no state behind. If undefined, a walk uses the configured options. */
@@ -305,6 +306,9 @@ export function withFilePaths(
   contents: readonly FileContent[],
   change: (pointer: string, path: string) => string,
 ): unknown {
+  const own = files[''];
+  if (typeof options === 'string' && own !== undefined && contents.includes(own))
+    return change(pointerTo(name.split('.')), options);
   if (!isPlainObject(options)) return options;
   const paths = Object.entries(files).flatMap(([key, content]) => {
     const given = options[key];

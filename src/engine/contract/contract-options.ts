@@ -10,8 +10,6 @@ export interface ContractOptions {
   readonly folder?: string;
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
-  /** The absolute path of the baseline, which lists accepted violations. Undefined if no baseline is configured. */
-  readonly baseline?: string;
   /** True if the contract includes the inferred operations, all of which write comments (docs/rules.md §10). */
   readonly inferred: boolean;
   /**
@@ -52,11 +50,6 @@ export const contractOptionsSchema = {
       description:
         'OpenAPI Overlay 1.0 documents applied to the contract in this order, relative to the configuration file.',
     },
-    baseline: {
-      type: 'string',
-      minLength: 1,
-      description: 'File of accepted violations, relative to the configuration file.',
-    },
     inferred: {
       // `on` and `off` are booleans in YAML 1.1, which some editors still use.
       enum: ['on', 'off', true, false],
@@ -85,11 +78,10 @@ export function toContractOptions(
   place: { readonly embedded: boolean; readonly folder: string; readonly rules: ContractRules },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
-  const { inferred, maxCollected, baseline, scanner } = config;
+  const { inferred, maxCollected, scanner } = config;
   return {
     rules: place.rules,
     ...documents(config, place.folder),
-    ...(typeof baseline === 'string' && { baseline: resolve(place.folder, baseline) }),
     inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
     allowedParameters,
     maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,

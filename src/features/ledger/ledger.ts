@@ -2,7 +2,6 @@ import type { Feature } from '../../engine/feature.ts';
 import { usesRedis } from '../../engine/redis/redis-options.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { assembleLedger } from './assemble-ledger.ts';
-import { openBaselineFile, readBaselineFile } from './baseline-file.ts';
 import { options } from './options.ts';
 import { createLedger } from './record/create-ledger.ts';
 import { ledgerAt, ledgerStoreOf, openLedgerInMemory, withLedgerFile } from './store/select-store.ts';
@@ -21,7 +20,7 @@ const DROPPED = {
   help: 'Records that the ledger lost because it was full or could not be written.',
 } as const;
 
-/** Counts violations and traffic by hour and release, and reads the accepted violations (docs/ledger.md). */
+/** Counts violations and traffic by hour and release (docs/ledger.md). */
 export const ledger = {
   name: 'ledger',
   options,
@@ -48,7 +47,6 @@ export const ledger = {
       find: ({ file }) => (file === IN_MEMORY ? [IN_MEMORY] : []),
     },
   ],
-  acceptance: { open: openBaselineFile, read: readBaselineFile },
   records: {
     at: (given, { redis }, file) =>
       file === undefined ? ledgerAt(given, redis) : ledgerAt(withLedgerFile(given, file), redis),

@@ -27,7 +27,7 @@ export const RECORD_RULES: readonly AuditRule[] = [
     realOnly: true,
     risk: 'New violations are hard to notice among the known ones in reports and alerts.',
     fix: 'List the known violations with a reason in a baseline (contract.baseline).',
-    find: ({ settings: { contract } }) => foundIf(contract.baseline === undefined, 'no baseline'),
+    find: ({ settings: { originOf } }) => foundIf(originOf('/contract/baseline') === 'default', 'no baseline'),
   },
   {
     id: 'no-release',

@@ -4,7 +4,7 @@ import { REPORT_FORMATS } from '../../../src/workbench/report/formats.ts';
 import { UNDOCUMENTED_FIELD } from '../../../src/engine/model/violation.ts';
 import { findingsOf } from '../../../src/workbench/report/report.ts';
 import { renderTable, shortLines } from '../../../src/workbench/report/table-report.ts';
-import { parseBaseline } from '../../../src/features/ledger/baseline-file.ts';
+import { parseBaseline } from '../../../src/features/baseline/baseline-file.ts';
 import { compareReports } from '../../../src/workbench/report/comparison.ts';
 import type { AcceptedViolation, LedgerEntry } from '../../../src/engine/model/ledger-entry.ts';
 import { readText, sectionOf, tableBy } from '../../readme/tables.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openBaselineFile, parseBaseline, readBaselineFile } from '../../../src/features/ledger/baseline-file.ts';
+import { openBaselineFile, parseBaseline, readBaselineFile } from '../../../src/features/baseline/baseline-file.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 
