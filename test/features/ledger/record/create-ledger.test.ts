@@ -293,6 +293,24 @@ describe('a ledger with a failing store', () => {
     expect(events).toEqual(['wrote 1', 'closed']);
   });
 
+  // A short run would otherwise start the thread of the database only to end it.
+  it('writes nothing to a store that is lost when it is closed', async () => {
+    const opened = memoryStore();
+    const events: string[] = [];
+    const store: LedgerStore = {
+      ...opened.store,
+      write: (batch) => {
+        events.push('wrote');
+        return opened.store.write(batch);
+      },
+      close: async () => void events.push('closed'),
+    };
+    const ledger = ledgerWith({ inMemory: { ...opened, store } });
+    ledger.record(finished([responseViolation()]));
+    await ledger.close();
+    expect(events).toEqual(['closed']);
+  });
+
   it('writes the batch that failed and everything recorded since then, as soon as the store can be reached', async () => {
     const opened = memoryStore();
     let isAway = true;
