@@ -50,6 +50,8 @@ export function createLedger(parts: LedgerParts): Ledger {
   let { callerKey } = opened;
   let callerPlaces = createCallerPlaces(callerKey);
   let batches = 0;
+  /** The batch that is being written. */
+  let inWriting: LedgerBatch | undefined;
   /** The batch that could not be written because the store is unavailable. */
   let unwritten: LedgerBatch | undefined;
   let entries = 0;
@@ -106,7 +108,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     callerPlaces = createCallerPlaces(key);
   };
   const write = async () => {
-    const batch = unwritten ?? take();
+    const batch = (inWriting = unwritten ?? take());
     try {
       const state = await opened.store.write(batch);
       unwritten = undefined;
@@ -125,6 +127,8 @@ export function createLedger(parts: LedgerParts): Ledger {
         unsavedDrops += batch.dropped;
         countLost(countRows(batch));
       }
+    } finally {
+      inWriting = undefined;
     }
   };
   const flush = async (): Promise<void> => {
@@ -180,7 +184,11 @@ export function createLedger(parts: LedgerParts): Ledger {
       await flush();
       return opened.store.read(query, clock());
     },
-    size: () => entries + [...pending.request.keys(), ...pending.response.keys()].filter(isNew).length,
+    size() {
+      const waiting = (inWriting ?? unwritten)?.entries.map(({ facts }) => facts.fingerprint) ?? [];
+      const found = new Set([...pending.request.keys(), ...pending.response.keys(), ...waiting]);
+      return entries + [...found].filter(isNew).length;
+    },
     dropped: () => dropped,
     flush,
     configure(next) {

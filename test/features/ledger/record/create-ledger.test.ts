@@ -293,6 +293,31 @@ describe('a ledger with a failing store', () => {
     expect(events).toEqual(['wrote 1', 'closed']);
   });
 
+  it('counts violations while they are being written, and while they cannot be', async () => {
+    const opened = memoryStore();
+    let isAway = false;
+    const write: LedgerStore['write'] = async (batch) => {
+      await Promise.resolve();
+      if (isAway) throw new LedgerUnavailable('away');
+      return opened.store.write(batch);
+    };
+    const ledger = ledgerWith({ inMemory: { ...opened, store: { ...opened.store, write } } });
+    ledger.record(finished([responseViolation()]));
+    const written = ledger.flush();
+    expect(ledger.size()).toBe(1);
+    ledger.record(finished([responseViolation()]));
+    expect(ledger.size()).toBe(1);
+    await written;
+    expect(ledger.size()).toBe(1);
+    isAway = true;
+    ledger.record(finished([responseViolation({ at: '/other' })]));
+    await ledger.flush();
+    expect(ledger.size()).toBe(2);
+    isAway = false;
+    await ledger.flush();
+    expect(ledger.size()).toBe(2);
+  });
+
   // A short run would otherwise start the thread of the database only to end it.
   it('writes nothing to a store that is lost when it is closed', async () => {
     const opened = memoryStore();
