@@ -55,7 +55,6 @@ beforeAll(async () => {
         contract: { folder },
         roles: { file: 'roles.json' },
         listen: { port: 0, adminPort: 0 },
-        ledger: { file: ':memory:' },
         cashTill: { enabled: false },
         undocumented: { allow: [{ method: 'GET', path: '/shop/window/{name}' }] },
       },
