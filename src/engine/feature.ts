@@ -48,8 +48,8 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
   dependsOn?(settings: Settings): unknown;
   /**
    * Starts the feature. Called when the gateway starts and after each reload that changes the feature's options, the
-   * contract, or what `prepare` or `dependsOn` returns; the earlier run is closed once no new request uses it. Not called if the
-   * feature is off. Returns undefined if the options leave the feature without work.
+   * contract, or what `prepare` or `dependsOn` returns; the earlier run is closed once no new request uses it. Not called
+   * if the feature is off. Returns undefined if the options leave the feature without work.
    */
   start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
 }

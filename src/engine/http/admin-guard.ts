@@ -11,7 +11,7 @@ import { networkOf } from '../../lib/network-address.ts';
 import { noteAudit } from '../../features/trail/audit-requests.ts';
 import { operatorName } from '../../features/trail/operator-name.ts';
 
-/** Options for access control on the admin side. Health checks and metrics require no token. */
+/** Options for access control on the admin side. Health checks and metrics require no credential. */
 export interface AdminGuardOptions {
   /** True if the admin side listens only on a loopback address. */
   readonly loopback: boolean;
@@ -29,8 +29,9 @@ export interface AdminGuardOptions {
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
 /**
- * How long an address is remembered after the correct token, or an operator's password, was sent from it. During this time, wrong tokens from
- * clients that share the address, for example behind a proxy, cannot lock out the operator.
+ * How long an address is remembered after the correct token was sent from it, and an operator after the correct password.
+ * During this time, wrong tokens from clients that share the address, for example behind a proxy, cannot lock out whoever
+ * has the token, and an operator's requests lead to no further sign-in in the audit trail.
  */
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
@@ -49,14 +50,15 @@ function isFromAnotherSite({ headers }: Pick<IncomingMessage, 'headers'>): boole
 }
 
 /**
- * There are two challenges, because some browsers ask for a password only if `Basic` is offered. The operator can enter
- * any user name, with the token as the password.
+ * There are two challenges, because some browsers ask for a password only if `Basic` is offered. People enter the name and
+ * the password of an operator, or any name with the token as the password.
  */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Controls operators' access (docs/rules.md §12). A token is required if one is configured, or if the admin side
- * listens on an address other than loopback. If no token is required, the Host header must contain a loopback name, so
+ * Controls operators' access (docs/rules.md §12). A credential, which is the token or an operator's name and password, is
+ * required if a token or operators are configured. If the admin side listens on an address other than loopback, one of
+ * them must be configured. If no credential is required, the Host header must contain a loopback name, so
  * that a page on another site cannot gain access through the operator's browser (DNS rebinding, CSRF).
  */
 export function createAdminGuard({

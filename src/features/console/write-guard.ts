@@ -5,7 +5,7 @@ export const READ_ONLY_REASON =
   'The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN (adminToken) or operators, and restart.';
 
 /**
- * Allows a write only if a token is set, the body is JSON, and the request comes from one of the console's own pages.
+ * Allows a write only if operators must sign in, the body is JSON, and the request comes from one of the console's own pages.
  * The origin must be checked, because browsers also add Basic credentials to requests from other sites, although they
  * never add a Bearer token automatically.
  */

@@ -7,7 +7,7 @@ import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './sen
 
 /** The sources for the API docs, and the address to which the "Try it" form sends requests. */
 export interface ReferenceSources extends DescribedSources {
-  /** True if an admin token is set. Without a token, the form can send only requests with safe methods. */
+  /** True if operators must sign in. If not, the form can send only requests with safe methods. */
   readonly writable: boolean;
   /** The path under which all of the API's addresses lie. */
   readonly basePath: string;
