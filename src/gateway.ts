@@ -26,7 +26,7 @@ import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
 import type { SettingsReading } from './engine/config/load-settings.ts';
 import { packageVersion } from './lib/package-root.ts';
-import type { InstanceFacts } from './engine/redis/instance-facts.ts';
+import type { InstanceFacts } from './engine/sharing/redis/instance-facts.ts';
 import type { Settings } from './engine/config/settings.ts';
 import type { ContractOptions } from './engine/contract/contract-options.ts';
 import type { Contract } from './engine/contract/load-contract.ts';

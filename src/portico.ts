@@ -11,7 +11,7 @@ import type { Checks, ErrorStyle } from './engine/model/checks.ts';
 import { StartFault } from './engine/model/fault.ts';
 import type { ModeName } from './engine/model/modes.ts';
 import type { Operator } from './engine/identity/operators-options.ts';
-import type { RedisOptions } from './engine/redis/redis-options.ts';
+import type { RedisOptions } from './engine/sharing/redis/redis-options.ts';
 import type { LogLevel } from './engine/telemetry/logs.ts';
 
 export { StartFault, type Fault } from './engine/model/fault.ts';

@@ -5,7 +5,7 @@ const ENGINE: readonly (readonly string[])[] = [
   ['privacy'],
   ['model'],
   ['errors'],
-  ['redis'],
+  ['sharing'],
   ['contract', 'scanner', 'identity', 'permissions', 'paging', 'cache', 'upstream', 'telemetry'],
   ['pipeline', 'config'],
   ['http'],

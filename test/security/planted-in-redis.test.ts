@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createSeal } from '../../src/engine/redis/seal.ts';
-import type { Redis } from '../../src/engine/redis/connect-redis.ts';
+import { createSeal } from '../../src/engine/sharing/redis/seal.ts';
+import type { Redis } from '../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';

@@ -1414,14 +1414,14 @@ export const MUTATIONS: readonly Mutation[] = [
 
   // redis
   {
-    file: 'src/engine/redis/shared-document.ts',
+    file: 'src/engine/sharing/redis/shared-document.ts',
     find: "if holder ~= '' and redis.call('GET', KEYS[2]) ~= holder then return 0 end",
     replace: '',
-    test: 'test/engine/redis/shared-document.test.ts',
+    test: 'test/engine/sharing/redis/shared-document.test.ts',
     why: 'a gateway that was paused overwrites the decisions of the next one',
   },
   {
-    file: 'src/engine/redis/shared-document.ts',
+    file: 'src/engine/sharing/redis/shared-document.ts',
     find: "(base.origin === '' || base.origin === origin)",
     replace: 'true',
     test: 'test/gateway/shared-records.test.ts',
@@ -1585,17 +1585,17 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // fleet
   {
-    file: 'src/engine/redis/redis-change-log.ts',
+    file: 'src/engine/sharing/redis/redis-change-log.ts',
     find: 'else if (at.number < known.number || at.asked !== knownId) reset(',
     replace: 'else if (at.number < known.number) reset(',
-    test: 'test/engine/redis/redis-change-log.test.ts',
+    test: 'test/engine/sharing/redis/redis-change-log.test.ts',
     why: 'a gateway skips a change that has replaced another one after a failover',
   },
   {
-    file: 'src/engine/redis/redis-change-log.ts',
+    file: 'src/engine/sharing/redis/redis-change-log.ts',
     find: "redis.call('HSET', KEYS[1], 'lineage', head[1], 'number', head[2])",
     replace: "if not intact then redis.call('HSET', KEYS[1], 'lineage', head[1], 'number', head[2]) end",
-    test: 'test/engine/redis/redis-change-log.test.ts',
+    test: 'test/engine/sharing/redis/redis-change-log.test.ts',
     why: 'gateways count as in sync with a full server, to which no gateway can append its purges',
   },
   {

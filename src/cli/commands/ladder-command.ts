@@ -12,10 +12,10 @@ import {
 } from '../../features/levels/ladder/ladder-step.ts';
 import { emptySnapshot, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { connectRedis, RedisUnavailable, untilAvailable } from '../../engine/redis/connect-redis.ts';
-import { openRedisChangeLog } from '../../engine/redis/redis-change-log.ts';
-import { readRedisSecrets, usesRedis } from '../../engine/redis/redis-options.ts';
-import { editSharedDocument } from '../../engine/redis/shared-document.ts';
+import { connectRedis, RedisUnavailable, untilAvailable } from '../../engine/sharing/redis/connect-redis.ts';
+import { openRedisChangeLog } from '../../engine/sharing/redis/redis-change-log.ts';
+import { readRedisSecrets, usesRedis } from '../../engine/sharing/redis/redis-options.ts';
+import { editSharedDocument } from '../../engine/sharing/redis/shared-document.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';

@@ -21,7 +21,7 @@ import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
-import type { SharedDocument } from '../redis/shared-document.ts';
+import type { SharedDocument } from '../sharing/redis/shared-document.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
 import type { Sampling } from '../telemetry/trace-context.ts';

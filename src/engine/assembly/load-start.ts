@@ -21,7 +21,7 @@ import {
   unmappedPolicyOf,
   withoutDemoAccounts,
 } from '../permissions/roles-file.ts';
-import { readRedisSecrets, type RedisSecrets, usesRedis } from '../redis/redis-options.ts';
+import { readRedisSecrets, type RedisSecrets, usesRedis } from '../sharing/redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';

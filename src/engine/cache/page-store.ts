@@ -1,4 +1,4 @@
-import type { Redis, RedisScript } from '../redis/connect-redis.ts';
+import type { Redis, RedisScript } from '../sharing/redis/connect-redis.ts';
 
 /**
  * The second level of the cache, which stores bytes under the hash of the cache key. It also provides the locks that

@@ -8,7 +8,7 @@ import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page
 import { type ChangeFollower, changingTags } from './change-follower.ts';
 import type { Compress, PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
-import type { Seal } from '../redis/seal.ts';
+import type { Seal } from '../sharing/redis/seal.ts';
 import type { Freshness } from './cache-options.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 

@@ -16,7 +16,7 @@ import { MODE_NAMES } from '../model/modes.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema } from '../permissions/permissions-options.ts';
 import { rolesOptionsSchema } from '../permissions/roles-options.ts';
-import { redisOptionsSchema } from '../redis/redis-options.ts';
+import { redisOptionsSchema } from '../sharing/redis/redis-options.ts';
 import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { checksSchema, errorsSchema, listenOptionsSchema, undocumentedSchema } from './general-options.ts';

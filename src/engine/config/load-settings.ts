@@ -14,7 +14,7 @@ import { OVERRIDES_DEFAULTS } from '../../features/levels/overrides/overrides-op
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS } from '../permissions/permissions-options.ts';
 import { ROLES_DEFAULTS } from '../permissions/roles-options.ts';
-import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../redis/redis-options.ts';
+import { REDIS_DEFAULTS, type RedisOptions, type RedisTlsOptions } from '../sharing/redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../upstream/upstream-options.ts';
 import { checkConfig } from './config-schema.ts';
 import { configPath, givenConfig, readConfigFile, readEnvironment } from './config-sources.ts';

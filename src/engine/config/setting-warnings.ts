@@ -5,7 +5,7 @@ import { escapePointer } from '../../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
-import { usesRedis } from '../redis/redis-options.ts';
+import { usesRedis } from '../sharing/redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Settings } from './settings.ts';
 import { featuresInUse } from './configurable.ts';

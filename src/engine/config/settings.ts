@@ -19,7 +19,7 @@ import type { OverridesOptions } from '../../features/levels/overrides/overrides
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { RolesOptions } from '../permissions/roles-options.ts';
-import type { RedisOptions } from '../redis/redis-options.ts';
+import type { RedisOptions } from '../sharing/redis/redis-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { Profile } from '../contract/api-profile.ts';

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import { canonicalName } from '../model/caller-name.ts';
 import type { ChangeListener, ChangeLog } from '../model/change-log.ts';
-import { type FleetKey, openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../redis/connect-redis.ts';
+import {
+  type FleetKey,
+  openFleetKey,
+  type Redis,
+  type RedisScript,
+  RedisUnavailable,
+} from '../sharing/redis/connect-redis.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import { namesPerNetwork } from './limits.ts';
 

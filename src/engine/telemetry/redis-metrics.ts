@@ -1,6 +1,6 @@
 import type { SharedChange } from '../model/change-log.ts';
-import type { InstanceFacts } from '../redis/instance-facts.ts';
-import type { RedisOutcome } from '../redis/connect-redis.ts';
+import type { InstanceFacts } from '../sharing/redis/instance-facts.ts';
+import type { RedisOutcome } from '../sharing/redis/connect-redis.ts';
 import {
   type CounterFamily,
   createCounterFamily,

@@ -10,7 +10,7 @@ import type { LedgerEntry, LedgerReader } from '../../engine/model/ledger-entry.
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Overrides } from '../levels/overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
-import type { Instance } from '../../engine/redis/instance-facts.ts';
+import type { Instance } from '../../engine/sharing/redis/instance-facts.ts';
 import type { ContractPlace } from '../../workbench/report/report.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 import type { AuditTrail } from '../trail/audit-trail.ts';

@@ -1,5 +1,5 @@
 import type { Feature } from '../../engine/feature.ts';
-import { usesRedis } from '../../engine/redis/redis-options.ts';
+import { usesRedis } from '../../engine/sharing/redis/redis-options.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { options } from './options.ts';

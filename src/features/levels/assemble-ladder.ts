@@ -10,7 +10,7 @@ import type { IsAccepted } from '../../engine/model/acceptance.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { CHECK_NAMES } from '../../engine/model/checks.ts';
 import type { LedgerReader } from '../../engine/model/ledger-entry.ts';
-import type { SharedDocument } from '../../engine/redis/shared-document.ts';
+import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
 import type { AuditTrail } from '../trail/audit-trail.ts';
 import type { Metrics } from '../../engine/telemetry/metrics.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';

@@ -14,7 +14,7 @@ import {
 import { mergeOverrides, type Override } from './overrides/override.ts';
 import type { OverrideRules } from './overrides/read-override.ts';
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
-import type { SharedDocument } from '../../engine/redis/shared-document.ts';
+import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
 import type { AuditEntry } from '../trail/audit-entry.ts';
 import { readTrailFiles, trailFilesOf } from '../trail/audit-file.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';

@@ -7,7 +7,12 @@ import { networkOf } from '../../lib/network-address.ts';
 import { countedAs } from '../../engine/model/principal.ts';
 import { createTraceSlot } from '../../engine/model/trace-slot.ts';
 import type { KnownRequest } from '../../engine/pipeline/exchange.ts';
-import { openFleetKey, type Redis, type RedisScript, RedisUnavailable } from '../../engine/redis/connect-redis.ts';
+import {
+  openFleetKey,
+  type Redis,
+  type RedisScript,
+  RedisUnavailable,
+} from '../../engine/sharing/redis/connect-redis.ts';
 import type { RateLimitRule } from './options.ts';
 
 /** The error of a request that exceeds a budget. */

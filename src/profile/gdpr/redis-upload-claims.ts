@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis, RedisScript } from '../../engine/redis/connect-redis.ts';
+import type { Redis, RedisScript } from '../../engine/sharing/redis/connect-redis.ts';
 import type { UploadClaims } from './shared-uploads.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { inlineSecrets, secretFiles } from '../../engine/config/secrets.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
-import { usesRedis } from '../../engine/redis/redis-options.ts';
+import { usesRedis } from '../../engine/sharing/redis/redis-options.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 
 /** The minimum length of a token that cannot be guessed: 16 characters of 5 bits each. */

@@ -7,7 +7,7 @@ import type { PageStore } from '../../../src/engine/cache/page-store.ts';
 import { createSharedPages, followChanges, type SharedPages } from '../../../src/engine/cache/shared-pages.ts';
 import { type StoredPageInput, cacheKey } from '../../../src/engine/cache/stored-page.ts';
 import type { LogPosition, SharedChange } from '../../../src/engine/model/change-log.ts';
-import { createSeal } from '../../../src/engine/redis/seal.ts';
+import { createSeal } from '../../../src/engine/sharing/redis/seal.ts';
 import { createFakePageStore, type FakePageStore } from '../../builders/fake-page-store.ts';
 import { until } from '../../builders/until.ts';
 

@@ -1,11 +1,11 @@
-import { openFleetKey } from '../../../src/engine/redis/connect-redis.ts';
+import { openFleetKey } from '../../../src/engine/sharing/redis/connect-redis.ts';
 import { expect, it } from 'vitest';
 import { createChangeFollower } from '../../../src/engine/cache/change-follower.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../../src/engine/identity/identity-options.ts';
 import { createRevocations, createSharedLoginLimiter } from '../../../src/engine/identity/identity-fleet.ts';
 import { createKeyedHash } from '../../../src/engine/identity/verify-credential.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
-import { openRedisChangeLog } from '../../../src/engine/redis/redis-change-log.ts';
+import { openRedisChangeLog } from '../../../src/engine/sharing/redis/redis-change-log.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { connectTo, startRedisServer } from '../../builders/redis-server.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limitRate } from '../../../src/features/rate-limits/limit-rate.ts';
 import type { RateLimitRule } from '../../../src/features/rate-limits/options.ts';
 import { BUDGETS, createRateLimiter } from '../../../src/features/rate-limits/rate-limiter.ts';
-import type { Redis } from '../../../src/engine/redis/connect-redis.ts';
+import type { Redis } from '../../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
 import { needsProgram } from '../../builders/needs-program.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
-import { openSharedTrail } from '../../redis/shared-document.ts';
+import { openSharedTrail } from '../../sharing/redis/shared-document.ts';
 import {
   type AuditEntry,
   auditEntryJson,

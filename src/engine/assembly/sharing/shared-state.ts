@@ -12,13 +12,13 @@ import { createRevocations, type Revocations } from '../../identity/identity-fle
 import type { Clock } from '../../../lib/clock.ts';
 import type { ChangeListener, ChangeLog } from '../../model/change-log.ts';
 import { type PageCounts, sharePageCounts } from '../../paging/page-counts.ts';
-import { connectRedis, openFleetKey, type Redis } from '../../redis/connect-redis.ts';
-import { openInstances } from '../../redis/instances.ts';
-import type { Instances } from '../../redis/instance-facts.ts';
-import { openRedisChangeLog } from '../../redis/redis-change-log.ts';
-import { createSeal, type Seal } from '../../redis/seal.ts';
-import type { RedisSecrets } from '../../redis/redis-options.ts';
-import { type DocumentParts, openSharedDocument, type SharedDocument } from '../../redis/shared-document.ts';
+import { connectRedis, openFleetKey, type Redis } from '../../sharing/redis/connect-redis.ts';
+import { openInstances } from '../../sharing/redis/instances.ts';
+import type { Instances } from '../../sharing/redis/instance-facts.ts';
+import { openRedisChangeLog } from '../../sharing/redis/redis-change-log.ts';
+import { createSeal, type Seal } from '../../sharing/redis/seal.ts';
+import type { RedisSecrets } from '../../sharing/redis/redis-options.ts';
+import { type DocumentParts, openSharedDocument, type SharedDocument } from '../../sharing/redis/shared-document.ts';
 import { createRedisMetrics, type RedisMetrics } from '../../telemetry/redis-metrics.ts';
 
 /** The state that this gateway shares with the other gateways in its fleet. */

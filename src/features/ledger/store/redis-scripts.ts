@@ -1,5 +1,5 @@
 import { STORED_RELEASES } from '../../../engine/model/release-statistics.ts';
-import type { RedisScript } from '../../../engine/redis/connect-redis.ts';
+import type { RedisScript } from '../../../engine/sharing/redis/connect-redis.ts';
 
 // The keys of a ledger, all of which begin with `base`, the key that the scripts receive:
 //

@@ -24,7 +24,7 @@ import {
   type RedisScript,
   RedisUnavailable,
   untilAvailable,
-} from '../../../engine/redis/connect-redis.ts';
+} from '../../../engine/sharing/redis/connect-redis.ts';
 import {
   type LedgerStore,
   type OpenedStore,

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { LedgerStore } from '../../../../src/features/ledger/ledger-store.ts';
 import { MAX_REPLICAS } from '../../../../src/features/ledger/store/redis-scripts.ts';
 import { createRedisStore, openRedisStore } from '../../../../src/features/ledger/store/redis-store.ts';
-import type { Redis } from '../../../../src/engine/redis/connect-redis.ts';
+import type { Redis } from '../../../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../../../builders/clean-up.ts';
 import { batch, entryOf, finished, ledgerWith, NOW, trafficOf } from '../../../builders/ledger.ts';
 import { needsProgram } from '../../../builders/needs-program.ts';

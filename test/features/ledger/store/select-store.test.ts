@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LedgerStoreError } from '../../../../src/features/ledger/ledger-store.ts';
 import { inMemoryOptions, ledgerAt } from '../../../../src/features/ledger/store/select-store.ts';
 import { StartFault } from '../../../../src/engine/model/fault.ts';
-import { REDIS_DEFAULTS } from '../../../../src/engine/redis/redis-options.ts';
+import { REDIS_DEFAULTS } from '../../../../src/engine/sharing/redis/redis-options.ts';
 import { LEDGER_DEFAULTS, NOW } from '../../../builders/ledger.ts';
 import { tempFolder } from '../../../builders/temp-folder.ts';
 

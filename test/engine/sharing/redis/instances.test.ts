@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest';
-import { type Redis, RedisUnavailable } from '../../../src/engine/redis/connect-redis.ts';
-import { openInstances } from '../../../src/engine/redis/instances.ts';
-import type { InstanceFacts } from '../../../src/engine/redis/instance-facts.ts';
-import { cleanUpAfterTest } from '../../builders/clean-up.ts';
-import { needsProgram } from '../../builders/needs-program.ts';
-import { connectTo, startRedisServer } from '../../builders/redis-server.ts';
-import { until } from '../../builders/until.ts';
+import { type Redis, RedisUnavailable } from '../../../../src/engine/sharing/redis/connect-redis.ts';
+import { openInstances } from '../../../../src/engine/sharing/redis/instances.ts';
+import type { InstanceFacts } from '../../../../src/engine/sharing/redis/instance-facts.ts';
+import { cleanUpAfterTest } from '../../../builders/clean-up.ts';
+import { needsProgram } from '../../../builders/needs-program.ts';
+import { connectTo, startRedisServer } from '../../../builders/redis-server.ts';
+import { until } from '../../../builders/until.ts';
 
 const factsOf = (name: string): InstanceFacts => ({
   name,

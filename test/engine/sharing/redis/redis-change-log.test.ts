@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
-import type { SharedChange } from '../../../src/engine/model/change-log.ts';
-import type { Redis } from '../../../src/engine/redis/connect-redis.ts';
-import { openRedisChangeLog } from '../../../src/engine/redis/redis-change-log.ts';
-import { cleanUpAfterFile } from '../../builders/clean-up.ts';
-import { needsProgram } from '../../builders/needs-program.ts';
-import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
-import { until } from '../../builders/until.ts';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import type { SharedChange } from '../../../../src/engine/model/change-log.ts';
+import type { Redis } from '../../../../src/engine/sharing/redis/connect-redis.ts';
+import { openRedisChangeLog } from '../../../../src/engine/sharing/redis/redis-change-log.ts';
+import { cleanUpAfterFile } from '../../../builders/clean-up.ts';
+import { needsProgram } from '../../../builders/needs-program.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../../../builders/redis-server.ts';
+import { until } from '../../../builders/until.ts';
 
 const purge = (...tags: string[]): SharedChange => ({ kind: 'purge', tags });
 

@@ -1,5 +1,5 @@
-import { causeOfCode } from '../model/failure-cause.ts';
-import { failureHint } from '../model/failure-hints.ts';
+import { causeOfCode } from '../../model/failure-cause.ts';
+import { failureHint } from '../../model/failure-hints.ts';
 
 const SCHEMES = { plain: 'redis://', secure: 'rediss://' };
 

@@ -1,15 +1,15 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Redis } from '../../../src/engine/redis/connect-redis.ts';
+import type { Redis } from '../../../../src/engine/sharing/redis/connect-redis.ts';
 import {
   mergeItems,
   openSharedDocument,
   openSharedTrail,
   type SharedDocument,
-} from '../../../src/engine/redis/shared-document.ts';
-import { cleanUpAfterFile } from '../../builders/clean-up.ts';
-import { needsProgram } from '../../builders/needs-program.ts';
-import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
-import { until } from '../../builders/until.ts';
+} from '../../../../src/engine/sharing/redis/shared-document.ts';
+import { cleanUpAfterFile } from '../../../builders/clean-up.ts';
+import { needsProgram } from '../../../builders/needs-program.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../../../builders/redis-server.ts';
+import { until } from '../../../builders/until.ts';
 
 type Items = readonly string[];
 

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { fileReason } from '../../lib/file-reason.ts';
-import { readSecretFile } from '../../lib/secret-file.ts';
+import { fileReason } from '../../../lib/file-reason.ts';
+import { readSecretFile } from '../../../lib/secret-file.ts';
 import { MIN_SEAL_KEY } from './seal.ts';
 
 /** The `redis.tls` configuration key. The paths are absolute. */

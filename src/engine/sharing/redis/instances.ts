@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isPlainObject } from '../../lib/plain-object.ts';
+import { isPlainObject } from '../../../lib/plain-object.ts';
 import { type Redis, type RedisScript, untilAvailable } from './connect-redis.ts';
 import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { redisHint } from '../../../src/engine/redis/redis-hint.ts';
+import { redisHint } from '../../../../src/engine/sharing/redis/redis-hint.ts';
 
 it.each([
   ['NOAUTH', /^the server requires a password; set redis\.password .*\(NOAUTH\)$/],

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock } from '../../lib/clock.ts';
-import { isPlainObject, membersOf } from '../../lib/plain-object.ts';
-import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../model/change-log.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { isPlainObject, membersOf } from '../../../lib/plain-object.ts';
+import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../../model/change-log.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable, untilAvailable } from './connect-redis.ts';
 
 /** The dependencies of a change log. */

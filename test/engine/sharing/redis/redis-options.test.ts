@@ -1,9 +1,13 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readRedisSecrets, REDIS_DEFAULTS, type RedisOptions } from '../../../src/engine/redis/redis-options.ts';
-import { createCertificate } from '../../builders/certificates.ts';
-import { tempFolder } from '../../builders/temp-folder.ts';
+import {
+  readRedisSecrets,
+  REDIS_DEFAULTS,
+  type RedisOptions,
+} from '../../../../src/engine/sharing/redis/redis-options.ts';
+import { createCertificate } from '../../../builders/certificates.ts';
+import { tempFolder } from '../../../builders/temp-folder.ts';
 
 const folder = tempFolder();
 const file = (name: string, text: string) => {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createCircuit } from '../../lib/circuit.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { createCircuit } from '../../../lib/circuit.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 

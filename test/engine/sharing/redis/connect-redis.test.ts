@@ -2,22 +2,26 @@ import { writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../../src/lib/clock.ts';
 import {
   connectRedis,
   type Redis,
   type RedisOutcome,
   RedisUnavailable,
-} from '../../../src/engine/redis/connect-redis.ts';
-import { readRedisSecrets, REDIS_DEFAULTS, type RedisOptions } from '../../../src/engine/redis/redis-options.ts';
-import { freePort } from '../../../bench/free-port.ts';
-import { createCertificate } from '../../builders/certificates.ts';
-import { cleanUpAfterFile } from '../../builders/clean-up.ts';
-import { needsProgram } from '../../builders/needs-program.ts';
-import { PATIENT, type RedisServer, startRedisServer, startSentinel } from '../../builders/redis-server.ts';
-import { tempFolder } from '../../builders/temp-folder.ts';
-import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
-import { eventually, until } from '../../builders/until.ts';
+} from '../../../../src/engine/sharing/redis/connect-redis.ts';
+import {
+  readRedisSecrets,
+  REDIS_DEFAULTS,
+  type RedisOptions,
+} from '../../../../src/engine/sharing/redis/redis-options.ts';
+import { freePort } from '../../../../bench/free-port.ts';
+import { createCertificate } from '../../../builders/certificates.ts';
+import { cleanUpAfterFile } from '../../../builders/clean-up.ts';
+import { needsProgram } from '../../../builders/needs-program.ts';
+import { PATIENT, type RedisServer, startRedisServer, startSentinel } from '../../../builders/redis-server.ts';
+import { tempFolder } from '../../../builders/temp-folder.ts';
+import { createTestClock, type TestClock } from '../../../builders/test-clock.ts';
+import { eventually, until } from '../../../builders/until.ts';
 
 interface Connection {
   readonly redis: Redis;
