@@ -8,11 +8,13 @@ import type { Baseline, LedgerQuery, LedgerReader, LedgerSnapshot } from './mode
 import type { Operation } from './model/operation.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
 import type { Trace } from './model/trace.ts';
+import type { OperatorAction } from './model/operator-action.ts';
 import type { Violation } from './model/violation.ts';
 import type { KindOf } from './model/violation-kind.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import type { MessageObserver } from './pipeline/message-observer.ts';
 import type { Plan } from './pipeline/plan.ts';
+import type { AdminRoute } from './http/admin-route.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
@@ -137,6 +139,13 @@ export interface FeatureContext<Options, Prepared = unknown> {
    * state with `candidate` how another contract would decide.
    */
   readonly record: (request: Trace, violations: readonly Violation[]) => void;
+  /**
+   * Tells the features about a change that an operator made, if it did not come with a request to the admin side. Resolves
+   * to false if a feature could not store it.
+   */
+  readonly acted: (action: OperatorAction) => Promise<boolean>;
+  /** Returns the latest actions of operators on all gateways, oldest first. Empty if no feature keeps them. */
+  readonly actions: () => Promise<readonly OperatorAction[]>;
   /** Records which documented fields a sampled response has, for the comparison of releases. */
   readonly recordFields: (operation: string, presence: FieldPresence) => void;
 }
@@ -165,6 +174,8 @@ export interface RunningFeature {
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
   /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
   readonly middleware?: readonly PublicMiddleware[];
+  /** The parts of the admin side that belong to the feature. They must stay the same while this run is in use. */
+  readonly adminRoutes?: readonly AdminRoute[];
   /** Sees the messages of requests as the stages do. */
   readonly messages?: MessageObserver;
   /** Adds headers to a reply. `headers` alternates names and values. */
@@ -180,5 +191,9 @@ export interface RunningFeature {
   found?(trace: Trace): void;
   /** Called with the fields of a sampled response to a documented operation. */
   sampled?(operation: string, presence: FieldPresence): void;
+  /** Called with each action of an operator. Resolves once the feature is done with it, to false if it could not store it. */
+  acted?(action: OperatorAction): Promise<boolean>;
+  /** Returns the latest stored actions, oldest first. At most one feature stores actions. */
+  actions?(): Promise<readonly OperatorAction[]>;
   close?(): Promise<void> | void;
 }

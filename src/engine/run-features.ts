@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { optionsOf } from './config/configurable.ts';
+import type { OperatorAction } from './model/operator-action.ts';
 import type { Trace } from './model/trace.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
 import type { PreparedFeature, Settings } from './config/settings.ts';
+import type { AdminRoute } from './http/admin-route.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { TraceObserver } from './http/public-handler.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
@@ -31,6 +33,11 @@ export interface RunningFeatures {
   readonly records: Records | undefined;
   /** Makes new requests use these runs. */
   use(): void;
+  readonly adminRoutes: readonly AdminRoute[];
+  /** Passes an operator's action to the features. Resolves to false if a feature could not store it. */
+  acted(action: OperatorAction): Promise<boolean>;
+  /** Returns the latest actions of operators, oldest first. */
+  actions: NonNullable<RunningFeature['actions']>;
   /** Passes violations found after a request to the features. */
   found(trace: Trace): void;
   /** Passes the fields of a sampled response to the features. */
@@ -160,6 +167,12 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
     }),
     records: running.find(({ records }) => records !== undefined)?.records,
     use: () => running.forEach((one) => one.use?.()),
+    adminRoutes: running.flatMap(({ adminRoutes = [] }) => adminRoutes),
+    async acted(action) {
+      const stored = await Promise.all(running.flatMap((one) => one.acted?.(action) ?? []));
+      return !stored.includes(false);
+    },
+    actions: async () => running.find((one) => one.actions !== undefined)?.actions?.() ?? [],
     found: (trace) => running.forEach((one) => one.found?.(trace)),
     sampled: (operation, presence) => running.forEach((one) => one.sampled?.(operation, presence)),
     async open(before) {

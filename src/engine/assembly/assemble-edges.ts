@@ -14,11 +14,12 @@ import { requestHeadFault } from '../http/malformed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isLoopbackHost, reachableHost } from '../../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
-import { createOverridesRouter } from '../../features/levels/overrides/overrides-router.ts';
+import { overridesRoute } from '../../features/levels/overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../../features/console/traffic-history.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
-import { createLazyConsole } from '../../features/console/operator-console.ts';
+import { auditRoute } from '../../features/trail/audit-route.ts';
+import { consoleRoutes } from '../../features/console/operator-console.ts';
 import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway, before they start listening. */
@@ -49,8 +50,11 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const { readiness, reload } = state;
   metrics.watch({ ready: () => readiness().ready });
   const startedAt = clock();
-  const consoleOf = (compiled: CompiledAssembly) =>
-    createLazyConsole(compiled, {
+  const routesOf = (compiled: CompiledAssembly) => [
+    ...compiled.services.features.adminRoutes,
+    overridesRoute(services.overrides, services.actions),
+    auditRoute(services.actions),
+    ...consoleRoutes(compiled, {
       clock,
       startedAt,
       purge,
@@ -60,9 +64,9 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
         const address = ownAddress(publicServer.server.address());
         return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
       },
-    });
-  let operatorConsole = consoleOf(first);
-  const adminApp = createAdminApp({
+    }),
+  ];
+  const admin = createAdminApp({
     guard: {
       loopback: isLoopbackHost(listen.adminHost),
       token: settings.adminToken,
@@ -74,12 +78,11 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
     purge,
     reload: () => reload('admin'),
-    overrides: createOverridesRouter(services.overrides, services.trail),
-    console: (req, res, next) => operatorConsole(req, res, next),
-    trail: services.trail,
+    acted: services.acted,
     clock,
     logger,
   });
+  admin.use(routesOf(first));
   const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
   // The application counts the requests that it receives. A request refused earlier is counted and logged here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
@@ -92,14 +95,14 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const tls = secureListening(first);
   const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
   const certificate = tls?.watch(publicServer.server, clock);
-  const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
+  const adminServer = createListenerServer(admin.app, { ...listen, onRefused });
   return {
     handle: mounted.handle,
-    adminApp,
+    adminApp: admin.app,
     publicServer,
     adminServer,
     use(next) {
-      operatorConsole = consoleOf(next);
+      admin.use(routesOf(next));
       own.use(publicServicesOf(next, parts));
       mounted.use(withHeadCheck(publicServicesOf(next, parts)));
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);

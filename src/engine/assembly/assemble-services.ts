@@ -213,8 +213,10 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /** Returns what features get from the services that exist until the gateway is closed. */
-function contextOf({ live, logger, metrics, kindOf, instance }: LastingServices, clock: Clock) {
+function contextOf({ live, logger, metrics, kindOf, instance, acted, actions }: LastingServices, clock: Clock) {
   return {
+    acted,
+    actions,
     kindOf,
     instance,
     recordFields: (operation: string, presence: FieldPresence) => live.features?.sampled(operation, presence),

@@ -16,6 +16,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
 import { type Operation, termsOf } from '../model/operation.ts';
 import type { Overrides } from '../../features/levels/overrides/create-overrides.ts';
+import type { OperatorAction } from '../model/operator-action.ts';
 import type { Override } from '../../features/levels/overrides/override.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
@@ -50,6 +51,10 @@ export interface LastingServices {
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
   /** The record of all changes on the admin side. */
   readonly trail: AssembledTrail;
+  /** Tells the features about an operator's action. Resolves to false if a feature could not store it. */
+  readonly acted: (action: OperatorAction) => Promise<boolean>;
+  /** Returns the latest actions of operators on all gateways, oldest first. */
+  readonly actions: () => Promise<readonly OperatorAction[]>;
   readonly overrides: Overrides;
   /** The overrides shared by all gateways. Undefined if no state is shared. */
   readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
@@ -137,11 +142,16 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,
   });
-  const trail = assembleTrail(settings, start.overrides.entries, { logger, shared, instance });
-  const ladderParts = { trail, clock, logger, metrics, isAccepted: first.accepts, shared };
+  const trail = assembleTrail(settings, { logger, shared, instance });
+  const acted = async (action: OperatorAction) => {
+    const isStored = trail.record(action);
+    void live.features?.acted(action);
+    return isStored;
+  };
+  const ladderParts = { acted, clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
-  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides.active, {
-    trail,
+  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
+    acted,
     clock,
     logger,
     shared,
@@ -156,6 +166,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladderFile,
     ladderDocument,
     trail,
+    acted,
+    actions: trail.entries,
     overrides,
     overridesDocument,
     kindOf,

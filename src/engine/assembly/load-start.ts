@@ -26,7 +26,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
 import { readStoredLadder } from '../../features/levels/assemble-ladder.ts';
-import { readStoredOverrides, type StoredOverrides } from '../../features/levels/assemble-overrides.ts';
+import { readStoredOverrides } from '../../features/levels/assemble-overrides.ts';
 
 /** Everything that is read and compiled before the services are created. */
 export interface Start {
@@ -49,8 +49,8 @@ export interface Start {
   readonly baseline: AcceptedViolations | undefined;
   /** The stored ladder state. Undefined if nothing has been stored yet. */
   readonly ladder: LadderState | undefined;
-  /** The stored overrides and the latest entries in their audit trail. */
-  readonly overrides: StoredOverrides;
+  /** The stored overrides. */
+  readonly overrides: ReturnType<typeof readStoredOverrides>;
   /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
   /** The secrets for the connection to Redis. Undefined if Redis is not configured. */

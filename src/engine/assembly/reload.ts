@@ -70,8 +70,7 @@ export function createReload(given: ReloadParts): Reload {
   };
   const record = (way: 'signal' | 'program', result: ReloadResult) => {
     const origin = { at: given.parts.clock(), actor: 'process', way } as const;
-    const { outcome = 'done', ...details } = reloadNote(result);
-    void given.current().services.trail.record({ ...origin, action: 'reload', outcome, ...details });
+    void given.current().services.acted({ ...origin, action: 'reload', ...reloadNote(result) });
   };
   return (trigger) => {
     const reloaded = request(trigger);

@@ -4,17 +4,17 @@ import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
-import { adminRequestFields, logAdminRequests } from './admin-log.ts';
+import { noteAction, noteRoute, reportActions } from './admin-actions.ts';
+import { adminRequestFields, logAdminRequests, segmentsOf } from './admin-log.ts';
+import type { AdminRoute } from './admin-route.ts';
 import { reloadNote } from '../config/reload-note.ts';
-import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard, createSignOut } from './admin-guard.ts';
+import { type AdminGuardOptions, CLOSED_POLICY, createAdminGuard } from './admin-guard.ts';
+import type { OperatorAction } from '../model/operator-action.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { UpstreamHealth } from '../upstream/upstream-health.ts';
 import { LedgerUnavailable } from '../model/ledger-entry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
-import { auditEntryJson } from '../../features/trail/audit-entry.ts';
-import { auditRequests, noteAudit } from '../../features/trail/audit-requests.ts';
-import type { AuditTrail } from '../../features/trail/audit-trail.ts';
 
 /** Whether the gateway is ready and, if not, why. */
 export interface Readiness {
@@ -33,25 +33,30 @@ export interface AdminAppServices {
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   /** Reloads the configuration. */
   readonly reload: () => Promise<ReloadResult>;
-  /** Lists, sets and ends overrides. */
-  readonly overrides: RequestHandler;
-  /** The console, served under `/console`. Undefined if the console is disabled. */
-  readonly console?: RequestHandler;
-  /** The record of all changes on the admin side. */
-  readonly trail: Pick<AuditTrail, 'record' | 'entries'>;
+  /** Called with each action of an operator. */
+  readonly acted: (action: OperatorAction) => unknown;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const compress = promisify(gzip);
 
-/** Creates the admin side's Express app: health checks, metrics, purges and the console (docs/rules.md §12). */
-export function createAdminApp(services: AdminAppServices): Express {
+/** The admin side. */
+export interface AdminApp {
+  readonly app: Express;
+  /** Serves these routes besides the engine's own, instead of the earlier ones. */
+  use(routes: readonly AdminRoute[]): void;
+}
+
+/** Creates the admin side: health checks, metrics, purges, reloads, and the features' routes (docs/rules.md §12). */
+export function createAdminApp(services: AdminAppServices): AdminApp {
   const app = express();
-  const acceptsGzip = createAcceptsGzip();
   const guard = createAdminGuard(services.guard);
-  app.use(logAdminRequests(services.logger));
-  app.use(auditRequests(services.trail, services.clock));
+  const own = engineRoutes(services);
+  const mountAll = (routes: readonly AdminRoute[]) => mount([...own, ...routes], guard);
+  let mounted = mountAll([]);
+  app.use(logAdminRequests(services.logger, () => mounted.words));
+  app.use(reportActions(services.acted, services.clock));
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
@@ -63,43 +68,76 @@ export function createAdminApp(services: AdminAppServices): Express {
     });
     next();
   });
-  app.get('/livez', (_req, res) => void res.json({ status: 'alive' }));
-  app.get('/readyz', (_req, res) => {
-    const { ready, reasons } = services.readiness();
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', reasons });
-  });
-  app.get('/upstreamz', (_req, res) => {
-    const health = services.upstreamHealth();
-    res.status(health.status === 'failing' ? 503 : 200).json(health);
-  });
-  app.get('/metrics', async (req, res) => {
-    const { metrics } = services;
-    const format = metrics.formatFor(req.headers.accept);
-    const text = await metrics.exposition(format);
-    res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
-    // A metric's name is repeated on every line, so compression makes the response about twenty times smaller.
-    // Compression runs on another thread.
-    if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
-    else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
-  });
-  app.post('/cache/purge', guard, express.json({ limit: 65_536 }), purge(services));
-  app.post('/reload', guard, async (_req, res) => {
-    const result = await services.reload();
-    noteAudit(res, reloadNote(result));
-    res.status(result.outcome === 'applied' ? 200 : 422).json(result);
-  });
-  app.use('/overrides', guard, services.overrides);
-  app.get('/audit', guard, async (_req, res) => {
-    res.json({ entries: (await services.trail.entries()).map(auditEntryJson).toReversed() });
-  });
-  if (services.console !== undefined) {
-    app.get('/', (_req, res) => res.redirect(303, 'console/'));
-    app.get('/console/sign-out', createSignOut(services.guard));
-    app.use('/console', guard, services.console);
-  }
+  app.use((req, res, next) => mounted.router(req, res, next));
   app.use((_req, res) => void res.status(404).json({ error: 'This page does not exist on the admin side.' }));
   app.use(createAdminCatch(services));
-  return app;
+  return {
+    app,
+    use(routes) {
+      mounted = mountAll(routes);
+    },
+  };
+}
+
+/** Returns the router of all routes, and the words in their paths that the log shows. */
+function mount(routes: readonly AdminRoute[], guard: RequestHandler) {
+  const router = express.Router();
+  for (const route of routes) {
+    const access = route.access === 'operator' ? [guard] : [];
+    router.use(route.path, noteRoute(route), ...access, route.handler);
+  }
+  const words = routes.flatMap(({ path, actions = {}, words: more = [] }) =>
+    [path, ...Object.keys(actions)].flatMap(segmentsOf).concat(more),
+  );
+  return { router, words: new Set(words) };
+}
+
+const open = (path: string, handler: RequestHandler): AdminRoute => ({
+  path,
+  access: 'anyone',
+  handler: express.Router().get('/', handler),
+});
+
+/** Returns the routes of every gateway. */
+function engineRoutes(services: AdminAppServices): AdminRoute[] {
+  const acceptsGzip = createAcceptsGzip();
+  return [
+    open('/livez', (_req, res) => void res.json({ status: 'alive' })),
+    open('/readyz', (_req, res) => {
+      const { ready, reasons } = services.readiness();
+      res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', reasons });
+    }),
+    open('/upstreamz', (_req, res) => {
+      const health = services.upstreamHealth();
+      res.status(health.status === 'failing' ? 503 : 200).json(health);
+    }),
+    open('/metrics', async (req, res) => {
+      const { metrics } = services;
+      const format = metrics.formatFor(req.headers.accept);
+      const text = await metrics.exposition(format);
+      res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
+      // A metric's name is repeated on every line, so compression makes the response about twenty times smaller.
+      // Compression runs on another thread.
+      if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
+      else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
+    }),
+    {
+      path: '/cache/purge',
+      access: 'operator',
+      actions: { '/': 'purge' },
+      handler: express.Router().post('/', express.json({ limit: 65_536 }), purge(services)),
+    },
+    {
+      path: '/reload',
+      access: 'operator',
+      actions: { '/': 'reload' },
+      handler: express.Router().post('/', async (_req, res) => {
+        const result = await services.reload();
+        noteAction(res, reloadNote(result));
+        res.status(result.outcome === 'applied' ? 200 : 422).json(result);
+      }),
+    },
+  ];
 }
 
 function purge(services: AdminAppServices): RequestHandler {
@@ -113,9 +151,9 @@ function purge(services: AdminAppServices): RequestHandler {
       return;
     }
     const wanted = all === true ? 'all' : (tags as string[]);
-    noteAudit(res, { subject: { tags: wanted } });
+    noteAction(res, { subject: { tags: wanted } });
     const purged = await services.purge(wanted);
-    noteAudit(res, { after: { purged } });
+    noteAction(res, { after: { purged } });
     res.json({ purged });
   };
 }

@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { createFailureLimiter } from '../identity/limits.ts';
 import type { Operator } from '../identity/operators-options.ts';
+import { operatorName } from '../model/operator-name.ts';
+import { noteAction } from './admin-actions.ts';
 import { createOperatorSignIn } from './operator-sign-in.ts';
 import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import { networkOf } from '../../lib/network-address.ts';
-import { noteAudit } from '../../features/trail/audit-requests.ts';
-import { operatorName } from '../../features/trail/operator-name.ts';
 
 /** Options for access control on the admin side. Health checks and metrics require no credential. */
 export interface AdminGuardOptions {
@@ -69,7 +69,7 @@ export function createAdminGuard({
 }: AdminGuardOptions): RequestHandler {
   const signIn = createOperatorSignIn(operators, clock, (req) => {
     const { res } = req;
-    if (res !== undefined) noteAudit(res, { action: 'sign in', reason: WRONG_CREDENTIAL });
+    if (res !== undefined) noteAction(res, { action: 'sign in', reason: WRONG_CREDENTIAL });
     return bodyOf(req, res, 401, WRONG_CREDENTIAL);
   });
   const isOpen = token === undefined && signIn === undefined;
@@ -90,7 +90,7 @@ export function createAdminGuard({
     } else if (isOpen && !LOOPBACK_HOST.test(host)) {
       refuse(403, 'Use a loopback name for the admin side, for example 127.0.0.1.');
     } else if (isOpen) {
-      noteAudit(res, { actor: 'loopback without token', by: nameIn(req) });
+      noteAction(res, { actor: 'loopback without token', by: nameIn(req) });
       next();
     } else if (attempt.token === undefined) {
       res.set('WWW-Authenticate', CHALLENGES);
@@ -102,7 +102,7 @@ export function createAdminGuard({
       const known = isCorrect && wasUsedRecently(from, now);
       const limited = known ? undefined : failures.begin(from, '', now);
       if (limited !== undefined) {
-        noteAudit(res, { action: 'sign in' });
+        noteAction(res, { action: 'sign in' });
         res.set('Retry-After', String(limited.retryAfterSeconds));
         refuse(429, 'Too many wrong tokens from this address; wait a minute.');
       } else if (isCorrect) {
@@ -110,7 +110,7 @@ export function createAdminGuard({
         lastUse.set(from, now);
         const name = nameIn(req);
         // An operator who has entered the token as the name as well must not find it in the audit trail.
-        noteAudit(res, { actor: 'token', by: name === token ? undefined : name, signedIn: !known });
+        noteAction(res, { actor: 'token', by: name === token ? undefined : name, signedIn: !known });
         next();
       } else if (signIn !== undefined && attempt.isBasic) {
         res.set('WWW-Authenticate', CHALLENGES);
@@ -122,12 +122,12 @@ export function createAdminGuard({
             const use = `${from} ${name}`;
             const isFirst = !wasUsedRecently(use, now);
             lastUse.set(use, now);
-            noteAudit(res, { actor: 'operator', by: name, signedIn: isFirst });
+            noteAction(res, { actor: 'operator', by: name, signedIn: isFirst });
           }
           next(error);
         });
       } else {
-        noteAudit(res, { action: 'sign in' });
+        noteAction(res, { action: 'sign in' });
         res.set('WWW-Authenticate', CHALLENGES);
         refuse(401, signIn === undefined ? 'The admin token is incorrect.' : WRONG_CREDENTIAL);
       }
@@ -222,7 +222,7 @@ const WRONG_CREDENTIAL = 'The name, the password or the admin token is incorrect
 
 /** Refuses an operator's request. Browsers receive a small page. Other clients receive JSON. */
 function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
-  noteAudit(res, { reason: text });
+  noteAction(res, { reason: text });
   const body = bodyOf(req, res, status, text);
   res.status(status);
   if (typeof body === 'string') res.send(body);

@@ -13,7 +13,7 @@ import type { PermissionMatrix } from '../../engine/permissions/permission-matri
 import type { Instance } from '../../engine/sharing/redis/instance-facts.ts';
 import type { ContractPlace } from '../../workbench/report/report.ts';
 import type { TrafficHistory } from './traffic-history.ts';
-import type { AuditTrail } from '../trail/audit-trail.ts';
+import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { UpstreamStats } from '../../engine/upstream/upstream-stats.ts';
 import type { GateHistory } from '../../engine/upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
@@ -52,8 +52,8 @@ export interface ConsoleSources {
     lift(operation: string, check: CheckName): Promise<string | undefined>;
   };
   readonly overrides: Overrides;
-  /** The record of all changes on the admin side. */
-  readonly trail: Pick<AuditTrail, 'entries'>;
+  /** Returns the latest actions of operators on all gateways, oldest first. */
+  readonly actions: () => Promise<readonly OperatorAction[]>;
   readonly matrix: () => PermissionMatrix;
   /** Returns lines that explain how the gateway would handle a request. A body is sent as JSON. */
   readonly explain: (request: {

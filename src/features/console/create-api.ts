@@ -18,7 +18,7 @@ import { membersOf } from '../../lib/plain-object.ts';
 import { reloadNote } from '../../engine/config/reload-note.ts';
 import { auditEntryJson } from '../trail/audit-entry.ts';
 import { SHOWN_ENTRIES } from '../trail/audit-file.ts';
-import { noteAudit } from '../trail/audit-requests.ts';
+import { noteAction } from '../../engine/http/admin-actions.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, fallback: 15 };
@@ -47,7 +47,7 @@ export function createApi(sources: ConsoleSources): Router {
   router.post('/configuration/reload', ...writes, async (_req, res) => {
     // A refused reload is not an HTTP error, because the page shows why the reload was refused.
     const result = await sources.reload();
-    noteAudit(res, reloadNote(result));
+    noteAction(res, reloadNote(result));
     res.json(result);
   });
   router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
@@ -70,11 +70,11 @@ export function createApi(sources: ConsoleSources): Router {
       res.status(400).json({ error: 'Provide an operation and a check.' });
     } else {
       const known = sources.operations.some(({ id }) => id === operation);
-      noteAudit(res, { subject: { operation: known ? operation : 'unknown', check } });
+      noteAction(res, { subject: { operation: known ? operation : 'unknown', check } });
       const move = await sources.ladder.lift(operation, check as CheckName);
       if (move === undefined) res.status(409).json({ error: 'This check already has its configured level.' });
       else {
-        noteAudit(res, { before: { move } });
+        noteAction(res, { before: { move } });
         res.json({ lifted: { operation, check } });
       }
     }
@@ -86,10 +86,10 @@ export function createApi(sources: ConsoleSources): Router {
     res.json({ hours: FLEET_HOURS, instances: instances?.() ?? [], replicas: snapshot.replicas ?? [] });
   });
 
-  router.use('/overrides', createOverridesRouter(sources.overrides, sources.trail, [guard]));
+  router.use('/overrides', createOverridesRouter(sources.overrides, sources.actions, [guard]));
 
   router.get('/audit', async (_req, res) => {
-    res.json({ shown: SHOWN_ENTRIES, entries: (await sources.trail.entries()).map(auditEntryJson).toReversed() });
+    res.json({ shown: SHOWN_ENTRIES, entries: (await sources.actions()).map(auditEntryJson).toReversed() });
   });
 
   router.get('/cache', async ({ query }, res) => {
@@ -102,9 +102,9 @@ export function createApi(sources: ConsoleSources): Router {
       res.status(400).json({ error: 'Provide a tag, or set all to true.' });
       return;
     }
-    noteAudit(res, { subject: { tags } });
+    noteAction(res, { subject: { tags } });
     const purged = await sources.purge(tags);
-    noteAudit(res, { after: { purged } });
+    noteAction(res, { after: { purged } });
     res.json({ purged });
   });
 
@@ -113,7 +113,7 @@ export function createApi(sources: ConsoleSources): Router {
 }
 
 const withoutEntry: RequestHandler = (_req, res, next) => {
-  noteAudit(res, { needsNoEntry: true });
+  noteAction(res, { isReported: true });
   next();
 };
 

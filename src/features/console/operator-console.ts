@@ -1,7 +1,7 @@
 import { needsSignIn } from '../../engine/config/settings.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 import type { ConsoleSources } from './console-sources.ts';
@@ -9,7 +9,9 @@ import { bundlePlace, contractFolder, resourceFile } from '../../engine/contract
 import { placeOfSchema } from '../../engine/contract/generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../../engine/contract/openapi-document.ts';
 import { packageVersion } from '../../lib/package-root.ts';
+import { createSignOut } from '../../engine/http/admin-guard.ts';
 import { adminRequestFields } from '../../engine/http/admin-log.ts';
+import type { AdminRoute } from '../../engine/http/admin-route.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { AcceptedViolation, LedgerEntry } from '../../engine/model/ledger-entry.ts';
@@ -19,6 +21,47 @@ import { explainLine } from '../../engine/pipeline/explain.ts';
 import type { ContractPlace } from '../../workbench/report/report.ts';
 import type { CompiledAssembly } from '../../engine/assembly/compile-gateway.ts';
 import { explainRequest } from '../../engine/assembly/explain-request.ts';
+
+/** The changes that the console's pages make, by the ends of their paths. */
+const ACTIONS = {
+  '/api/cache/purge': 'purge',
+  '/api/configuration/reload': 'reload',
+  '/api/overrides/end': 'override ended',
+  '/api/overrides': 'override set',
+  '/api/ladder/lift': 'lift',
+  '/accept': 'accept',
+  '/withdraw': 'withdraw',
+  '/api/try': 'try',
+};
+
+/** The words in the paths of the console's data. */
+const WORDS = ['contract', 'explain', 'fleet', 'permissions', 'status', 'traffic', 'upstream', 'violations', 'audit'];
+
+/** Returns the routes of the console. */
+export function consoleRoutes(...given: Parameters<typeof createLazyConsole>): AdminRoute[] {
+  const { settings } = given[0];
+  return [
+    {
+      path: '/',
+      access: 'anyone',
+      handler: express.Router().get('/', (_req, res) => res.redirect(303, 'console/')),
+    },
+    {
+      path: '/console/sign-out',
+      access: 'anyone',
+      way: 'console',
+      handler: createSignOut({ token: settings.adminToken, operators: settings.operators }),
+    },
+    {
+      path: '/console',
+      access: 'operator',
+      way: 'console',
+      actions: ACTIONS,
+      words: WORDS,
+      handler: createLazyConsole(...given),
+    },
+  ];
+}
 
 /** Creates the console's handler, which loads the console's modules and files on the first request. */
 export function createLazyConsole(
@@ -60,7 +103,7 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
   const { settings, start, services } = compiled;
   const { contract, permissions, baseline } = start;
-  const { traffic, records, ladder, ladderDocument, overrides, trail, upstreams, live, logger, shared } = services;
+  const { traffic, records, ladder, ladderDocument, overrides, actions, upstreams, live, logger, shared } = services;
   /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
     shared?.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
@@ -99,7 +142,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       },
     },
     overrides,
-    trail,
+    actions,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: async (request) => {
       const headers = request.body === undefined ? undefined : { 'Content-Type': 'application/json' };

@@ -15,7 +15,7 @@ import { fixOf } from '../../workbench/report/detail-lines.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
-import { noteAudit } from '../trail/audit-requests.ts';
+import { noteAction } from '../../engine/http/admin-actions.ts';
 
 const PAGE_SIZE = 25;
 /** The number of characters in a fingerprint. */
@@ -107,7 +107,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
   router.post('/:fingerprint/withdraw', writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
     const before = storedOf(fingerprint);
-    noteAudit(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) }, ...(before && { before }) });
+    noteAction(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) }, ...(before && { before }) });
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
       return;
@@ -123,7 +123,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
 
   router.post('/:fingerprint/accept', writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
-    noteAudit(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) } });
+    noteAction(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) } });
     const { rows } = await read();
     const row = rows.find((one) => one.fingerprint === fingerprint);
     if (row === undefined) {
@@ -145,7 +145,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       return;
     }
     const before = storedOf(fingerprint);
-    noteAudit(res, { ...(before && { before }), after: detailsOf(form.accepted) });
+    noteAction(res, { ...(before && { before }), after: detailsOf(form.accepted) });
     try {
       await baseline.accept(form.accepted);
       res.json({ accepted: form.accepted });

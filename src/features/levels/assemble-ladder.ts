@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { CHECK_NAMES } from '../../engine/model/checks.ts';
 import type { LedgerReader } from '../../engine/model/ledger-entry.ts';
 import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
-import type { AuditTrail } from '../trail/audit-trail.ts';
+import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { Metrics } from '../../engine/telemetry/metrics.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from '../../engine/assembly/features/state-files.ts';
@@ -46,10 +46,10 @@ export function assembleLadder(
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
     readonly shared: SharedState | undefined;
-    readonly trail: Pick<AuditTrail, 'record'>;
+    readonly acted: (action: OperatorAction) => unknown;
   },
 ): AssembledLadder {
-  const { clock, logger, metrics, isAccepted, shared, trail } = parts;
+  const { clock, logger, metrics, isAccepted, shared, acted } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
@@ -60,7 +60,7 @@ export function assembleLadder(
       if (!ladder.lift(operation, check, step)) return;
       const origin = { at: clock(), actor: 'process', way: 'file' } as const;
       const change = { subject: { operation, check }, before: { move } };
-      void trail.record({ ...origin, action: 'lift', outcome: 'done', ...change });
+      acted({ ...origin, action: 'lift', outcome: 'done', ...change });
     },
   });
   const ladder: Ladder = createLadder({

@@ -3,7 +3,7 @@ import type { Settings } from '../../engine/config/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { overrideTarget } from '../../engine/pipeline/stage.ts';
 import { createOverrides, type Overrides } from './overrides/create-overrides.ts';
-import { EXPIRY, type OverrideEvent, auditEntryOf } from './overrides/override-event.ts';
+import { EXPIRY, type OverrideEvent, actionOf } from './overrides/override-event.ts';
 import {
   createOverrideFiles,
   formatOverrides,
@@ -15,26 +15,14 @@ import { mergeOverrides, type Override } from './overrides/override.ts';
 import type { OverrideRules } from './overrides/read-override.ts';
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
 import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
-import type { AuditEntry } from '../trail/audit-entry.ts';
-import { readTrailFiles, trailFilesOf } from '../trail/audit-file.ts';
+import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
-import type { AssembledTrail } from '../../engine/assembly/features/assemble-trail.ts';
 import { readStateFile, whyNotStored } from '../../engine/assembly/features/state-files.ts';
 
-/** The contents of the override files at startup. */
-export interface StoredOverrides {
-  readonly active: readonly Override[];
-  /** The latest entries in the audit trail, oldest first. */
-  readonly entries: readonly AuditEntry[];
-}
-
-/** Reads the stored overrides and the audit trail. Throws a StartFault if a file is invalid. */
-export function readStoredOverrides(settings: Settings): StoredOverrides {
+/** Reads the stored overrides. Throws a StartFault if the file is invalid. */
+export function readStoredOverrides(settings: Settings): readonly Override[] {
   const words = { kind: 'overrides file', start: 'without overrides' };
-  return readStateFile(settings, 'overrides', words, (file) => ({
-    active: readOverrideFile(file),
-    entries: readTrailFiles(trailFilesOf(file)),
-  }));
+  return readStateFile(settings, 'overrides', words, readOverrideFile);
 }
 
 /** A gateway's overrides, and the document through which gateways share them. */
@@ -55,16 +43,17 @@ export function assembleOverrides(
     readonly clock: Clock;
     readonly logger: Logger;
     readonly shared: SharedState | undefined;
-    readonly trail: AssembledTrail;
+    /** Reports an operator's action. Resolves to false if it could not be stored. */
+    readonly acted: (action: OperatorAction) => Promise<boolean>;
   },
 ): AssembledOverrides {
-  const { clock, logger, shared, trail } = parts;
+  const { clock, logger, shared, acted } = parts;
   const files = createOverrideFiles(settings.overrides.file, (error) =>
     logger.error({ err: error }, 'an override cannot be stored: it applies only until the process ends'),
   );
   const record = (event: OverrideEvent) => {
     logEvent(logger, event);
-    return trail.record(auditEntryOf(event));
+    return acted(actionOf(event));
   };
   if (shared === undefined)
     return { overrides: createOverrides({ stored, files, record, clock }), document: undefined };
@@ -97,7 +86,6 @@ export function assembleOverrides(
     empty: () => [],
     format: formatOverrides,
     parse: parseOverrides,
-    onMerged: () => void trail.refresh(),
   });
   return { overrides, document };
 }

@@ -1,59 +1,14 @@
+import {
+  ACTION_OUTCOMES,
+  type ActionDetails,
+  type ActionOrigin,
+  type OperatorAction,
+} from '../../engine/model/operator-action.ts';
 import { instantOf, parseState } from '../../lib/state-file.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 
-/** The changes that operators can make, and the events that the audit trail records in addition to them. */
-export const AUDIT_ACTIONS = [
-  'accept',
-  'withdraw',
-  'purge',
-  'reload',
-  'override set',
-  'override changed',
-  'override ended',
-  'override expired',
-  'lift',
-  'try',
-  'sign in',
-  'change',
-] as const;
-
-/** An action in the audit trail. `change` is a change that was refused before it was known which one it was. */
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-const OUTCOMES = ['done', 'refused', 'failed'] as const;
-
-/** Who made a change, and from where. */
-export interface Origin {
-  /**
-   * How the operator was recognized: `token`, or `loopback without token`. `unknown` is somebody who was refused, and
-   * `portico` is the gateway itself. `process` is whoever controls the gateway's process or its files.
-   */
-  readonly actor: 'token' | 'operator' | 'loopback without token' | 'unknown' | 'process' | 'portico';
-  /** The name that the operator gave. Portico cannot verify it. */
-  readonly by?: string | undefined;
-  /** The network address from which the admin side received the request. */
-  readonly from?: string | undefined;
-  /** The way in which the change was requested. `api` includes the command line. */
-  readonly way: 'console' | 'api' | 'signal' | 'program' | 'file' | 'portico';
-}
-
-/** JSON values by name. */
-export type AuditDetails = Readonly<Record<string, unknown>>;
-
-/** An entry in the audit trail. It contains no secrets, and no personal data except the operator's name. */
-export interface AuditEntry extends Origin {
-  /** The time of the change, in epoch milliseconds. */
-  readonly at: number;
-  readonly action: AuditAction;
-  readonly outcome: (typeof OUTCOMES)[number];
-  /** Why the change was refused or failed. */
-  readonly reason?: string | undefined;
-  /** What was changed, such as an operation, a check, a fingerprint or tags. */
-  readonly subject?: AuditDetails | undefined;
-  /** The previous state of the subject. */
-  readonly before?: AuditDetails | undefined;
-  /** The new state of the subject, or the result of the change. */
-  readonly after?: AuditDetails | undefined;
+/** An entry in the audit trail. */
+export interface AuditEntry extends OperatorAction {
   /** The number of refusals since the previous entry that were not recorded, because there were too many of them. */
   readonly omitted?: number | undefined;
   /** The gateway in a fleet that made the change. */
@@ -73,21 +28,23 @@ export function formatAuditEntry(entry: AuditEntry): string {
   return JSON.stringify(auditEntryJson(entry));
 }
 
+/** The form of an action's name. */
+const ACTION = /^[a-z][a-z -]{0,49}$/;
+
 /** Parses a line of the audit trail. Returns undefined if the line is damaged. */
 export function parseAuditEntry(line: string): AuditEntry | undefined {
   try {
     const { at, action, outcome, ...rest } = withAction(parseState(line));
-    const known = AUDIT_ACTIONS.find((one) => one === action);
-    const ended = OUTCOMES.find((one) => one === outcome);
-    if (known === undefined || ended === undefined) return undefined;
-    return { ...(rest as unknown as Origin & AuditDetails), at: instantOf(at, 'at'), action: known, outcome: ended };
+    const ended = ACTION_OUTCOMES.find((one) => one === outcome);
+    if (typeof action !== 'string' || !ACTION.test(action) || ended === undefined) return undefined;
+    return { ...(rest as unknown as ActionOrigin & ActionDetails), at: instantOf(at, 'at'), action, outcome: ended };
   } catch {
     return undefined;
   }
 }
 
 /** Converts a line of the trail as Portico wrote it while the trail contained only overrides. */
-function withAction(line: AuditDetails): AuditDetails {
+function withAction(line: ActionDetails): ActionDetails {
   if (line['event'] === undefined) return line;
   const { at, event, endedBy, ...override } = line;
   const isOver = event === 'ended' || event === 'expired';

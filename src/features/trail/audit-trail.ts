@@ -1,5 +1,6 @@
 import { HOUR_MS } from '../../lib/clock.ts';
-import { type AuditDetails, type AuditEntry, formatAuditEntry, type Origin } from './audit-entry.ts';
+import type { ActionDetails, ActionOrigin } from '../../engine/model/operator-action.ts';
+import { type AuditEntry, formatAuditEntry } from './audit-entry.ts';
 import { appendToTrail, MAX_TRAIL_BYTES, SHOWN_ENTRIES, type TrailFiles } from './audit-file.ts';
 
 /** The record of all changes that operators make on the admin side. */
@@ -57,7 +58,7 @@ function shortened(entry: AuditEntry): AuditEntry {
 
 const shortText = (text: string, max: number) => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
-function shortDetails(details: AuditDetails): AuditDetails {
+function shortDetails(details: ActionDetails): ActionDetails {
   return Object.fromEntries(
     Object.entries(details).flatMap(([name, value]): [string, unknown][] => {
       if (typeof value === 'string') return [[name, shortText(value, MAX_TEXT)]];
@@ -71,7 +72,7 @@ function shortDetails(details: AuditDetails): AuditDetails {
 /** Creates the audit trail. */
 export function createAuditTrail(parts: AuditTrailParts): OwnAuditTrail {
   const { stored, files, onEntry, onError, maxBytes = MAX_TRAIL_BYTES } = parts;
-  const refusals = new Map<Origin['actor'], { startedAt: number; recorded: number; omitted: number }>();
+  const refusals = new Map<ActionOrigin['actor'], { startedAt: number; recorded: number; omitted: number }>();
   let entries = stored;
   let writing = Promise.resolve(true);
 

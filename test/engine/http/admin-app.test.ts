@@ -1,43 +1,42 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
+import { createSignOut } from '../../../src/engine/http/admin-guard.ts';
 import { type AdminAppServices, createAdminApp } from '../../../src/engine/http/admin-app.ts';
-import { createAuditTrail } from '../../../src/features/trail/audit-trail.ts';
+import type { AdminRoute } from '../../../src/engine/http/admin-route.ts';
+import type { OperatorAction } from '../../../src/engine/model/operator-action.ts';
 import { createLogger } from '../../../src/engine/telemetry/logs.ts';
 import { callAt, type Call } from '../../builders/call.ts';
-import { readText, ROOT } from '../../readme/tables.ts';
 import { serve } from './serve.ts';
 
-/** Returns the paths of all TypeScript files in a folder of the repository, relative to the repository's root. */
-const filesBelow = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => join(folder, file));
-
-async function admin(more: Partial<AdminAppServices> = {}) {
+async function admin(more: Partial<AdminAppServices> = {}, routes: readonly AdminRoute[] = []) {
   const purged: unknown[] = [];
+  const actions: OperatorAction[] = [];
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  const { url } = await serve(
-    createAdminApp({
-      guard: { loopback: true, token: undefined },
-      readiness: () => ({ ready: true, reasons: [] }),
-      upstreamHealth: () => ({ status: 'healthy', reasons: [], addresses: [] }),
-      metrics: metricsWith(() => Promise.resolve('portico_up 1\n')),
-      purge: (tags) => {
-        purged.push(tags);
-        return 3;
-      },
-      reload: () => Promise.resolve({ outcome: 'applied', changed: [], warnings: [] }),
-      overrides: (_req, res) => void res.json({}),
-      trail: createAuditTrail({ stored: [], files: undefined, onEntry: () => undefined, onError: () => undefined }),
-      clock: () => 1_700_000_000_000,
-      logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
-      ...more,
-    }),
-  );
-  return { purged, lines, call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }) };
+  const side = createAdminApp({
+    guard: { loopback: true, token: undefined },
+    readiness: () => ({ ready: true, reasons: [] }),
+    upstreamHealth: () => ({ status: 'healthy', reasons: [], addresses: [] }),
+    metrics: metricsWith(() => Promise.resolve('portico_up 1\n')),
+    purge: (tags) => {
+      purged.push(tags);
+      return 3;
+    },
+    reload: () => Promise.resolve({ outcome: 'applied', changed: [], warnings: [] }),
+    acted: (action) => actions.push(action),
+    clock: () => 1_700_000_000_000,
+    logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
+    ...more,
+  });
+  side.use(routes);
+  const { url } = await serve(side.app);
+  return {
+    purged,
+    lines,
+    actions,
+    side,
+    call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }),
+  };
 }
 
 const metricsWith = (exposition: AdminAppServices['metrics']['exposition']): AdminAppServices['metrics'] => ({
@@ -46,12 +45,22 @@ const metricsWith = (exposition: AdminAppServices['metrics']['exposition']): Adm
   contentTypes: { text: 'text/plain; charset=utf-8', openMetrics: '' },
 });
 
+const operatorRoute = (path: string, handler: RequestHandler, more: Partial<AdminRoute> = {}): AdminRoute => ({
+  path,
+  access: 'operator',
+  handler,
+  ...more,
+});
+
 const purge = (body: unknown): Call => ({ method: 'POST', body });
 
 describe('the admin side', () => {
   it('lets a browser forget its token: it refuses the token and accepts an invalid credential', async () => {
     const guard = { loopback: true, token: 'secret' };
-    const { call } = await admin({ guard, console: (_req, res) => void res.json({}) });
+    const { call } = await admin({ guard }, [
+      { path: '/console/sign-out', access: 'anyone', handler: createSignOut(guard) },
+      operatorRoute('/console', (_req, res) => void res.json({})),
+    ]);
     const basic = (name: string, password: string) => `Basic ${btoa(`${name}:${password}`)}`;
     const signOut = (authorization: string, more = {}) =>
       call('/console/sign-out', { headers: { Authorization: authorization, ...more } });
@@ -74,17 +83,16 @@ describe('the admin side', () => {
   ] as const)('with %s', (_name, authorization, guard) => {
     const change = async (method: string, target: string, site: string | undefined) => {
       const done: string[] = [];
-      const note = (_req: unknown, res: { json: (body: object) => unknown }) => {
+      const note: RequestHandler = (_req, res) => {
         done.push(target);
         res.json({});
       };
-      const { call, purged } = await admin({
-        guard,
-        console: note,
-        overrides: note,
-        reload: () =>
-          Promise.resolve(done.push(target)).then(() => ({ outcome: 'applied', changed: [], warnings: [] })),
-      });
+      const reload: AdminAppServices['reload'] = () => {
+        done.push(target);
+        return Promise.resolve({ outcome: 'applied', changed: [], warnings: [] });
+      };
+      const routes = [operatorRoute('/console', note), operatorRoute('/overrides', note)];
+      const { call, purged } = await admin({ guard, reload }, routes);
       const headers = {
         ...(authorization !== '' && { Authorization: authorization }),
         ...(site !== undefined && { 'Sec-Fetch-Site': site }),
@@ -148,7 +156,11 @@ describe('the admin side', () => {
   it('logs the whole path of a request to a mounted router, and of one that the guard refuses', async () => {
     const router = express.Router().post('/end', (_req, res) => void res.json({}));
     const console = express.Router().use('/api/violations', express.Router().use(router));
-    const { call, lines } = await admin({ guard: { loopback: true, token: 'secret' }, overrides: router, console });
+    const words = ['api', 'violations', 'accept'];
+    const { call, lines } = await admin({ guard: { loopback: true, token: 'secret' } }, [
+      operatorRoute('/overrides', router, { actions: { '/end': 'override ended' } }),
+      operatorRoute('/console', console, { words }),
+    ]);
     const headers = { Authorization: 'Bearer secret' };
     await call('/overrides/end?by=alice', { method: 'POST', headers });
     await call('/console/api/violations/end?by=alice', { method: 'POST', headers });
@@ -164,7 +176,10 @@ describe('the admin side', () => {
   it('names the request in both lines about a failure, also in a mounted router', async () => {
     const fail = () => Promise.reject(new Error('broken'));
     const console = express.Router().use('/api', express.Router().post('/ladder/:id', fail));
-    const { call, lines } = await admin({ overrides: fail, console });
+    const { call, lines } = await admin({}, [
+      operatorRoute('/overrides', fail),
+      operatorRoute('/console', console, { words: ['api', 'ladder'] }),
+    ]);
     await call('/overrides/alice', { method: 'DELETE' });
     await call('/console/api/ladder/alice?q=1', { method: 'POST' });
     expect(lines.map(({ level, method, path, msg }) => [level, method, path, msg])).toEqual(
@@ -177,23 +192,6 @@ describe('the admin side', () => {
       ]),
     );
     expect(JSON.stringify(lines)).not.toContain('alice');
-  });
-
-  it('shows every word of its own paths in the log', async () => {
-    const sources = [
-      'src/engine/http/admin-app.ts',
-      'src/features/levels/overrides/overrides-router.ts',
-      ...filesBelow('src/features/console'),
-    ];
-    const paths = sources.flatMap((file) =>
-      [...readText(file).matchAll(/\b(?:app|router)\.(?:get|post|put|patch|delete|use)\(\s*'(\/[^']*)'/g)].map(
-        ([, path = '']) => path,
-      ),
-    );
-    expect(paths).toEqual(expect.arrayContaining(['/readyz', '/cache/purge', '/end', '/try', '/:fingerprint/accept']));
-    const { call, lines } = await admin();
-    for (const path of paths) await call(`${path}?`, { method: 'OPTIONS' });
-    expect(lines.map(({ path }) => path)).toEqual(paths.map((path) => path.replaceAll(/:\w+/g, '{}')));
   });
 
   it('reports why it is not ready', async () => {
@@ -302,5 +300,29 @@ describe('the admin side', () => {
     const answer = await call('/elsewhere');
     expect([answer.status, answer.json]).toEqual([404, { error: 'This page does not exist on the admin side.' }]);
     expect((await call('/cache/purge')).status).toBe(404);
+  });
+
+  it('serves the routes that it was last told to, and names the changes that they make', async () => {
+    const answer = (text: string) => express.Router().post('/end', (_req, res) => void res.json({ text }));
+    const { call, side, actions, lines } = await admin({ guard: { loopback: true, token: 'secret' } }, [
+      operatorRoute('/levels', answer('first'), { actions: { '/end': 'lift' }, way: 'console' }),
+      { path: '/open', access: 'anyone', handler: answer('open') },
+    ]);
+    const headers = { Authorization: 'Bearer secret' };
+    const end = async (target: string, more: Call = {}) => (await call(target, { method: 'POST', ...more })).json;
+    expect(await end('/levels/end', { headers })).toEqual({ text: 'first' });
+    expect(await end('/levels/end/?x=1')).toMatchObject({ error: expect.stringContaining('token') as string });
+    expect(await end('/open/end')).toEqual({ text: 'open' });
+    side.use([operatorRoute('/levels', answer('second'))]);
+    expect(await end('/levels/end', { headers })).toEqual({ text: 'second' });
+    expect((await call('/open/end', { method: 'POST' })).status).toBe(404);
+    expect(actions.map(({ action, outcome, way }) => [action, outcome, way])).toEqual([
+      ['sign in', 'done', 'console'],
+      ['lift', 'done', 'console'],
+      ['lift', 'refused', 'console'],
+      ['change', 'done', 'api'],
+      ['change', 'done', 'api'],
+    ]);
+    expect(lines.map(({ path }) => path)).toEqual(['/levels/end', '/levels/end/', '/open/end', '/levels/{}', '/{}/{}']);
   });
 });

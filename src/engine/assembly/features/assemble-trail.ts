@@ -7,7 +7,7 @@ import {
   formatAuditEntry,
   parseAuditEntry,
 } from '../../../features/trail/audit-entry.ts';
-import { SHOWN_ENTRIES, trailFilesOf } from '../../../features/trail/audit-file.ts';
+import { readTrailFiles, SHOWN_ENTRIES, trailFilesOf } from '../../../features/trail/audit-file.ts';
 import { type AuditTrail, createAuditTrail } from '../../../features/trail/audit-trail.ts';
 import type { SharedState } from '../sharing/shared-state.ts';
 
@@ -23,16 +23,16 @@ export interface AssembledTrail extends AuditTrail {
 /** The name of the trail in the log of changes. */
 const DOCUMENT = 'audit-trail';
 
-/** Creates the audit trail from its stored entries. */
+/** Creates the audit trail, and reads its stored entries. */
 export function assembleTrail(
   settings: Pick<Settings, 'overrides'>,
-  stored: readonly AuditEntry[],
   parts: { readonly logger: Logger; readonly shared: SharedState | undefined; readonly instance: string },
 ): AssembledTrail {
   const { logger, shared, instance } = parts;
+  const files = trailFilesOf(settings.overrides.file);
   const own = createAuditTrail({
-    stored,
-    files: trailFilesOf(settings.overrides.file),
+    stored: readTrailFiles(files),
+    files,
     onEntry: (entry) => logEntry(logger, entry),
     onError: (error) => logger.error({ err: error }, 'an entry of the audit trail cannot be stored'),
   });

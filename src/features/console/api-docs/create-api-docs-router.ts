@@ -1,4 +1,4 @@
-import { noteAudit } from '../../trail/audit-requests.ts';
+import { noteAction } from '../../../engine/http/admin-actions.ts';
 import express, { type RequestHandler, type Router } from 'express';
 import { hostInUrl } from '../../../lib/network-address.ts';
 import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
@@ -44,7 +44,7 @@ function createTry({ writable, publicAddress, publicBasePath, basePath }: Refere
     const form = readTryRequest(req.body, basePath);
     const address = publicAddress();
     if (form.ok)
-      noteAudit(res, { needsNoEntry: SAFE_METHODS.has(form.request.method), subject: { method: form.request.method } });
+      noteAction(res, { isReported: SAFE_METHODS.has(form.request.method), subject: { method: form.request.method } });
     if (!form.ok) res.status(400).json({ error: form.message, field: form.field });
     else if (!writable && !SAFE_METHODS.has(form.request.method)) res.status(403).json({ error: READ_ONLY_REASON });
     else if (address === undefined) res.status(503).json({ error: 'The public listener is not listening.' });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Origin } from '../../trail/audit-entry.ts';
+import type { ActionOrigin } from '../../../engine/model/operator-action.ts';
 import { changeId, type Override, overrideId } from './override.ts';
 import { EXPIRY, type OverrideEvent } from './override-event.ts';
 import type { OverrideFiles } from './override-files.ts';
@@ -11,12 +11,12 @@ export interface Overrides {
   /** Returns the active overrides for one operation or for all operations, in the order in which they were set. */
   active(operation?: string): readonly Override[];
   /** Sets an override, replacing any override with the same id. Returns all errors if the request is invalid. */
-  set(request: unknown, origin: Origin): Override | readonly OverrideFault[];
+  set(request: unknown, origin: ActionOrigin): Override | readonly OverrideFault[];
   /**
    * Ends the operation's override with this change id (see `changeId`), or all of the operation's overrides. Returns
    * the overrides that were ended.
    */
-  end(operation: string, change: string | undefined, origin: Origin): readonly Override[];
+  end(operation: string, change: string | undefined, origin: ActionOrigin): readonly Override[];
   /** Ends all overrides whose end time has passed. */
   expire(): void;
   /** Returns all stored overrides. They may include overrides whose end time has just passed. */

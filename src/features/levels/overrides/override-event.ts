@@ -1,5 +1,5 @@
 import { membersOf } from '../../../lib/plain-object.ts';
-import type { AuditEntry, Origin } from '../../trail/audit-entry.ts';
+import type { ActionOrigin, OperatorAction } from '../../../engine/model/operator-action.ts';
 import type { Override } from './override.ts';
 import { overrideJson } from './override-files.ts';
 
@@ -13,14 +13,14 @@ export interface OverrideEvent {
   readonly override: Override;
   /** The override that was changed. */
   readonly before?: Override;
-  readonly origin: Origin;
+  readonly origin: ActionOrigin;
 }
 
 /** Who ends the overrides whose end time has passed. */
-export const EXPIRY: Origin = { actor: 'portico', way: 'portico' };
+export const EXPIRY: ActionOrigin = { actor: 'portico', way: 'portico' };
 
-/** Converts an event to an entry in the audit trail. */
-export function auditEntryOf({ event, at, override, before, origin }: OverrideEvent): AuditEntry {
+/** Converts an event to an operator's action. */
+export function actionOf({ event, at, override, before, origin }: OverrideEvent): OperatorAction {
   const isOver = event === 'ended' || event === 'expired';
   const json = overrideJson(override);
   return {
@@ -35,10 +35,10 @@ export function auditEntryOf({ event, at, override, before, origin }: OverrideEv
 }
 
 /**
- * Converts an entry in the audit trail to an event in the format of the overrides' API. Returns undefined if the entry
+ * Converts an operator's action to an event in the format of the overrides' API. Returns undefined if the action
  * is not about an override that was set, changed or ended.
  */
-export function overrideEventJson({ at, action, outcome, before, after, by, from }: AuditEntry) {
+export function overrideEventJson({ at, action, outcome, before, after, by, from }: OperatorAction) {
   if (!action.startsWith('override ') || outcome !== 'done') return undefined;
   const event = action.slice('override '.length);
   return {

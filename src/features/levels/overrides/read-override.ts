@@ -3,7 +3,7 @@ import { closestName } from '../../../lib/closest-name.ts';
 import { isPlainObject, type PlainObject } from '../../../lib/plain-object.ts';
 import { CHECK_NAMES } from '../../../engine/model/checks.ts';
 import { containsCredential } from '../../../engine/privacy/secret-text.ts';
-import { lineOf, MAX_OPERATOR_NAME, operatorName } from '../../trail/operator-name.ts';
+import { lineOf, MAX_OPERATOR_NAME, operatorName } from '../../../engine/model/operator-name.ts';
 import { type OverrideTarget, whyWithoutEffect } from './override-effect.ts';
 import { OVERRIDABLE_CHECKS, type Override, OVERRIDE_KINDS, type OverrideChange } from './override.ts';
 

@@ -3,26 +3,23 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { expect, it } from 'vitest';
-import type { AuditEntry } from '../../../src/features/trail/audit-entry.ts';
-import { auditRequests } from '../../../src/features/trail/audit-requests.ts';
+import { noteRoute, reportActions } from '../../../src/engine/http/admin-actions.ts';
+import type { OperatorAction } from '../../../src/engine/model/operator-action.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 
 /** Sends a reload to a handler. Returns what happened, in order, once the request has ended. */
 async function reloadWith(handler: RequestHandler): Promise<readonly string[]> {
   const events: string[] = [];
   const ended = Promise.withResolvers<void>();
-  const record = ({ action, outcome }: AuditEntry) => {
-    events.push(`${action} ${outcome}`);
-    return Promise.resolve(true);
-  };
+  const acted = ({ action, outcome }: OperatorAction) => events.push(`${action} ${outcome}`);
   const app = express();
   app.use((_req, res, next) => {
     res.once('finish', () => events.push('sent'));
     res.once('close', ended.resolve);
     next();
   });
-  app.use(auditRequests({ record }, () => 0));
-  app.post('/reload', handler);
+  app.use(reportActions(acted, () => 0));
+  app.use('/reload', noteRoute({ actions: { '/': 'reload' } }), handler);
   const server = createServer(app).listen(0, '127.0.0.1');
   cleanUpAfterTest(() => server.close());
   await once(server, 'listening');
