@@ -1,5 +1,12 @@
 import type { Finding, SemanticRule } from '../engine/contract/rules.ts';
-import { type Item, itemsOf, type ParameterValues, toArray, toObject } from '../engine/contract/values.ts';
+import {
+  type Item,
+  itemsOf,
+  type ParameterValues,
+  pointersToItems,
+  toArray,
+  toObject,
+} from '../engine/contract/values.ts';
 
 /** Requires that `listCount` equal the number of items in `list`. */
 const listCount: SemanticRule = {
@@ -68,12 +75,14 @@ const recipientsVisibility: SemanticRule = {
   reads: ['visibility', 'recipients'],
   excerpt: (item) => [`${item}/visibility`, `${item}/recipients`],
   check: (json, operation) =>
-    itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => toArray(value['recipients']).length > 0 && value['visibility'] !== 'recipients')
-      .map(({ at }) => ({
-        at: `${at}/recipients`,
-        message: 'recipients is expected only with the visibility recipients',
-      })),
+    pointersToItems(
+      operation.itemsAt,
+      json,
+      ({ recipients, visibility }) => visibility !== 'recipients' && toArray(recipients).length > 0,
+    ).map((at) => ({
+      at: `${at}/recipients`,
+      message: 'recipients is expected only with the visibility recipients',
+    })),
 };
 
 /** Requires that `executions` be present in a finished privacy job and absent from a pending one. */
@@ -83,16 +92,14 @@ const executionsWhenFinished: SemanticRule = {
   reads: ['status', 'executions'],
   excerpt: (item) => [`${item}/status`, `${item}/executions`],
   check: (json, operation) =>
-    itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => {
-        const { status } = value;
-        // Jobs with other statuses are not checked, because the meaning of those statuses is unknown.
-        return (status === 'FINISHED' || status === 'PENDING') && 'executions' in value !== (status === 'FINISHED');
-      })
-      .map(({ at }) => ({
-        at: `${at}/executions`,
-        message: 'executions must be present if and only if the job is FINISHED',
-      })),
+    pointersToItems(operation.itemsAt, json, (job) => {
+      const { status } = job;
+      // Jobs with other statuses are not checked, because the meaning of those statuses is unknown.
+      return (status === 'FINISHED' || status === 'PENDING') && 'executions' in job !== (status === 'FINISHED');
+    }).map((at) => ({
+      at: `${at}/executions`,
+      message: 'executions must be present if and only if the job is FINISHED',
+    })),
 };
 
 /** Requires that a canceled action contain the date of the cancellation and the user who canceled it. */
@@ -121,9 +128,11 @@ const spaceFilter: SemanticRule = {
   excerpt: (item) => [`${item}/containerIds/*`],
   check: (json, operation, { spaceId }) => {
     const isSpace = (id: unknown) => isSameId(id, spaceId ?? '');
-    return itemsOf(operation.itemsAt, json)
-      .filter(({ value }) => Object.hasOwn(value, 'containerIds') && !toArray(value['containerIds']).some(isSpace))
-      .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must contain the requested space' }));
+    return pointersToItems(
+      operation.itemsAt,
+      json,
+      (item) => Object.hasOwn(item, 'containerIds') && !toArray(item['containerIds']).some(isSpace),
+    ).map((at) => ({ at: `${at}/containerIds`, message: 'containerIds must contain the requested space' }));
   },
 };
 
@@ -230,9 +239,10 @@ function onlyTypes(name: string, ...types: readonly (typeof NODE_TYPES)[number][
     appliesTo: ({ query }) => !query.has('type'),
     excerpt: (item) => [`${item}/type`],
     check: (json, operation) =>
-      itemsOf(operation.itemsAt, json)
-        .filter(({ value: { type } }) => others.has(type))
-        .map(({ at }) => ({ at: `${at}/type`, message: `type must be ${types.join(' or ')} here` })),
+      pointersToItems(operation.itemsAt, json, ({ type }) => others.has(type)).map((at) => ({
+        at: `${at}/type`,
+        message: `type must be ${types.join(' or ')} here`,
+      })),
   };
 }
 

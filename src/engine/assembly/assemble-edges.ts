@@ -93,7 +93,12 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const own = createPublicApp(publicServicesOf(first, parts));
   const mounted = createPublicApp(withHeadCheck(publicServicesOf(first, parts)));
   const tls = secureListening(first);
-  const publicServer = createListenerServer(own.handle, { ...listen, onRefused, secure: tls?.listening });
+  const publicServer = createListenerServer(own.handle, {
+    ...listen,
+    onRefused,
+    secure: tls?.listening,
+    messages: own.messages,
+  });
   const certificate = tls?.watch(publicServer.server, clock);
   const adminServer = createListenerServer(admin.app, { ...listen, onRefused });
   return {

@@ -63,6 +63,24 @@ export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   });
 }
 
+/**
+ * Returns the JSON pointers of the items for which a test returns true. Items that are not objects are not tested.
+ * Usually there are none, so no pointer is made for the other items.
+ */
+export function pointersToItems(
+  itemsAt: ItemsAt,
+  json: unknown,
+  test: (value: Item['value']) => boolean,
+): readonly string[] {
+  const [prefix, values] = placeOf(itemsAt, json);
+  const found: string[] = [];
+  values.forEach((value, index) => {
+    const object = toObject(value);
+    if (object && test(object)) found.push(itemsAt === 'body' ? '' : `${prefix}/${index}`);
+  });
+  return found;
+}
+
 /** Returns a JSON pointer that matches every item in a response, with `*` for all elements of an array. */
 export function itemPlace(itemsAt: ItemsAt): string {
   if (itemsAt === 'body') return '';

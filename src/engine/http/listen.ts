@@ -4,6 +4,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { hostInUrl } from '../../lib/network-address.ts';
 import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
+import type { MessageClasses } from './public-app.ts';
 import { createTlsServer, type SecureListening } from './tls-listener.ts';
 
 /** Options for a listener. */
@@ -15,6 +16,8 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly keepAliveSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
+  /** The classes of the server's requests and responses. Defaults to those of Node. */
+  readonly messages?: MessageClasses;
   /** The TLS settings. If set, the listener accepts only TLS connections. */
   readonly secure?: SecureListening | undefined;
 }
@@ -71,6 +74,7 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     // With this option, the body stream of a request without a body has already ended, so it does not have to be
     // consumed.
     optimizeEmptyRequests: true,
+    ...options.messages,
   };
   if (options.secure === undefined) {
     const server = createServer(settings);

@@ -1,5 +1,5 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import express, { type RequestHandler } from 'express';
+import { IncomingMessage, type RequestListener, type ServerOptions, ServerResponse } from 'node:http';
+import express, { type Express, type RequestHandler } from 'express';
 import { allowedMethods } from '../pipeline/undocumented/policy.ts';
 import { createArrivalReader, type HttpArrival } from './arrival.ts';
 import {
@@ -44,6 +44,8 @@ export interface PublicAppServices extends PublicServices {
 
 /** The public side's Express app. A reload replaces its services, including the middleware. */
 export interface PublicApp extends Pick<PublicHandler, 'handle'> {
+  /** The classes of a server's requests and responses with which Express has the least work. */
+  readonly messages: MessageClasses;
   use(services: PublicAppServices): void;
 }
 
@@ -57,24 +59,42 @@ export function createPublicApp(first: PublicAppServices): PublicApp {
   let port = createPort(first);
   const app = express();
   app.disable('x-powered-by').disable('etag').disable('query parser');
-  const throughFeatures: RequestHandler = (req, res, next) => {
+  const messages = messageClassesOf(app);
+  // Express does some work for each function, so there is only one.
+  const handleRequest: RequestHandler = (req, res) => {
     const { middleware } = current;
-    if (middleware.length === 0) next();
-    else runAll(middleware, req, res, next, port);
+    if (middleware.length === 0) gateway.handle(req, res);
+    else runAll(middleware, req, res, () => gateway.handle(req, res), port);
   };
-  const handleRequest: RequestHandler = (req, res) => gateway.handle(req, res);
-  app.use(throughFeatures, handleRequest);
+  app.use(handleRequest);
   // Express adds to the prototypes of `req` and `res` what its types promise.
   const listener: (req: IncomingMessage, res: ServerResponse, next: () => void) => void = app;
   const handle: RequestListener = (req, res) => listener(req, res, () => gateway.handle(req, res));
   return {
     handle,
+    messages,
     use(services) {
       current = services;
       port = createPort(services);
       gateway.use(services);
     },
   };
+}
+
+/** The options of an HTTP server that determine the classes of its requests and responses. */
+export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
+
+/**
+ * Express replaces the prototype of each request and response with that of the app, which takes several microseconds
+ * and makes every later use of them slower. Instances of these classes already have the app's prototypes.
+ */
+export function messageClassesOf(app: Express): MessageClasses {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse<Request extends IncomingMessage> extends ServerResponse<Request> {}
+  Object.setPrototypeOf(AppRequest.prototype, app.request);
+  Object.setPrototypeOf(AppResponse.prototype, app.response);
+  Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
 
 /** Runs middleware one after the other, and then calls `next`. */

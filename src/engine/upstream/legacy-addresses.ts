@@ -135,9 +135,9 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
     remaining -= chunk.length;
     const context = tail.slice(-CONTEXT);
     // An address can begin in one chunk and end in the next.
-    const spans = tail + chunk.toString('latin1', 0, legacy.longest);
+    const spans = () => tail + chunk.toString('latin1', 0, legacy.longest);
     const found =
-      beginsIn(spans, legacy, isWhole ? 0 : CONTEXT, tail.length) ||
+      (tail !== '' && beginsIn(spans(), legacy, isWhole ? 0 : CONTEXT, tail.length)) ||
       (mayContain(chunk, legacy) && beginsIn(context + chunk.toString('latin1'), legacy, context.length, Infinity));
     if (found) {
       remaining = 0;

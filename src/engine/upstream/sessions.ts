@@ -106,17 +106,21 @@ export function createSessions(names: readonly string[], clock: Clock): Sessions
   };
 
   const exchange = (authorization: string | undefined, isProbe: boolean): ExchangeSession => {
-    const owner = authorization === undefined ? undefined : ownerOf(authorization);
-    let key: string | undefined;
+    let owner: string | undefined;
+    let sentTo = '';
+    /** Returns the key of the caller's session at the address of the latest attempt, if the caller can have one. */
+    const sessionKey = () =>
+      authorization === undefined ? undefined : keyOf((owner ??= ownerOf(authorization)), sentTo);
     let requestPath = '/';
     let secrets: readonly string[] = [];
     return {
       attach(headers, origin, path) {
         origins.add(origin);
+        sentTo = origin;
         requestPath = path;
-        key = owner === undefined ? undefined : keyOf(owner, origin);
-        const isSent = key !== undefined && !isProbe;
-        const cookies = isSent ? live(key ?? '').filter((cookie) => pathMatches(path, cookie.path)) : [];
+        // Many servers never set session cookies. Hashing the credential would then be most of the work.
+        const key = isProbe || sessions.size === 0 ? undefined : sessionKey();
+        const cookies = key === undefined ? [] : live(key).filter((cookie) => pathMatches(path, cookie.path));
         secrets = cookies.map(({ value }) => value);
         return withCookies(headers, wanted, cookies);
       },
@@ -125,8 +129,9 @@ export function createSessions(names: readonly string[], clock: Clock): Sessions
         if (given.length === 0) return headers;
         const cookies = given.map(([, text]) => readCookie(text, requestPath, clock()));
         secrets = [...secrets, ...cookies.map(({ value }) => value)];
+        const key = sessionKey();
         const isKept = key !== undefined && !(isProbe && live(key).length > 0);
-        if (isKept) for (const cookie of cookies) keep(key ?? '', cookie);
+        if (isKept) for (const cookie of cookies) keep(key, cookie);
         return headers.filter((header) => !given.includes(header));
       },
       occursIn: (text) => secrets.some((value) => value.length >= MIN_SEARCHED && text.includes(value)),
