@@ -1,4 +1,4 @@
-import { IncomingMessage, type RequestListener, type ServerOptions, ServerResponse } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import { allowedMethods } from '../pipeline/undocumented/policy.ts';
 import { createArrivalReader, type HttpArrival } from './arrival.ts';
@@ -82,7 +82,10 @@ export function createPublicApp(first: PublicAppServices): PublicApp {
 }
 
 /** The options of an HTTP server that determine the classes of its requests and responses. */
-export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
+export interface MessageClasses {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse;
+}
 
 /**
  * Express replaces the prototype of each request and response with that of the app, which takes several microseconds
